@@ -35,7 +35,7 @@ pub use call::{
 pub use client::{ClientId, ClientName, Scope};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};
 pub use failure::{Cause, CauseClass, Failure};
-pub use file_names::{FileNameError, LONGEST_NAME, check_name};
+pub use file_names::{FileNameError, MAX_NAME, check_name};
 pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{
     CrashList, DefaultDevice, FetchResult, FoundElements, HealthResult, InfoResult, InstalledApp,

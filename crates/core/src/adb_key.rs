@@ -4,10 +4,11 @@
 //! vice versa.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use thumbwire_adb::Key;
+use thumbwire_base::private_file;
 
 /// Reads the private key in `file`. If the file is missing, creates it, readable only by its owner,
 /// with the public key in `file.pub`. `name` is what a phone displays for the key, such as
@@ -61,22 +62,17 @@ pub fn check(file: &Path) -> Result<KeyState, String> {
         return Err(format!("{} is not a regular file", file.display()));
     }
     read_or_make(file, "")?;
-    #[cfg(unix)]
-    if std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o077 != 0 {
-        return Ok(KeyState::ReadableByOthers);
-    }
-    Ok(KeyState::Private)
+    Ok(match private_file::shared_mode(&about) {
+        Some(_) => KeyState::ReadableByOthers,
+        None => KeyState::Private,
+    })
 }
 
 fn keep(file: &Path, private: &str, public: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)?.write_all(private.as_bytes())?;
+    private_file::create(file, private.as_bytes())?;
     let mut beside = file.as_os_str().to_owned();
     beside.push(".pub");
     fs::write(beside, format!("{public}\n"))

@@ -8,8 +8,8 @@
 //! ([`call`]). There are two back ends: the Mobile-MCP Intent protocol and Android's AppFunctions
 //! ([`functions`]).
 //!
-//! Everything an app says is untrusted: it is bounded here and kept on one line. `surface::bridged`
-//! defines how a tool appears in MCP and what a model reads about it.
+//! Everything an app says is untrusted: it is bounded here and kept on one line. How a tool appears
+//! in MCP, and what a model reads about it, is in `toolset::app_tools`.
 
 mod arguments;
 mod call;

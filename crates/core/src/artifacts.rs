@@ -21,7 +21,7 @@ use tokio::fs;
 use crate::action::{FileNameError, LocalFile, check_name};
 
 /// The maximum number of files with the same name.
-const MOST_OF_A_NAME: u32 = 1000;
+const MAX_OF_A_NAME: u32 = 1000;
 
 /// The store of local files.
 #[derive(Debug, Clone)]
@@ -105,7 +105,7 @@ impl ArtifactStore {
         check_name(name).map_err(Error::Name)?;
         let out = self.root.join(folder.name());
         let folder = self.folder(&out).await?;
-        for number in 1..=MOST_OF_A_NAME {
+        for number in 1..=MAX_OF_A_NAME {
             let name = numbered(name, number);
             let real_path = folder.join(&name);
             // A symbolic link with this name counts as a file (`O_EXCL`), wherever it points.

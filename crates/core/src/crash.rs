@@ -16,10 +16,10 @@ use thumbwire_device::LogEntry;
 pub const LOG_RULES: &str = "AndroidRuntime:E ActivityManager:E DEBUG:F *:S";
 
 /// The maximum number of lines of an excerpt.
-const MOST_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// The maximum number of crashes that are read from a log; the newest count.
-pub const MOST_CRASHES: usize = 10;
+pub const MAX_CRASHES: usize = 10;
 
 /// A crashed or unresponsive app.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub fn read(entries: &[LogEntry], counts: impl Fn(&Crash) -> bool) -> Vec<Crash>
         };
         let crash = crash.map(|crash| Crash { time: entry.time.clone(), ..crash });
         found.extend(crash.filter(&counts));
-        if found.len() > MOST_CRASHES {
+        if found.len() > MAX_CRASHES {
             found.pop_front();
         }
     }
@@ -104,7 +104,7 @@ fn lines<'a>(
         .filter(move |entry| entry.tag == head.tag && entry.pid == head.pid && same(head, entry));
     let messages = of_it.map(|entry| entry.message.as_str());
     let rest = messages.enumerate().take_while(move |(at, line)| *at == 0 || !ends(line));
-    rest.map(|(_, line)| line).take(MOST_LINES).collect()
+    rest.map(|(_, line)| line).take(MAX_LINES).collect()
 }
 
 fn exception(entries: &[LogEntry]) -> Option<Crash> {
@@ -152,8 +152,8 @@ fn tombstone(entries: &[LogEntry]) -> Crash {
 
 fn owned(lines: &[&str]) -> Vec<String> {
     /// Log lines have up to 4 KB (`LOGGER_ENTRY_MAX_PAYLOAD`); a report needs less.
-    const LONGEST: usize = 500;
-    lines.iter().map(|line| line.chars().take(LONGEST).collect()).collect()
+    const MAX_LENGTH: usize = 500;
+    lines.iter().map(|line| line.chars().take(MAX_LENGTH).collect()).collect()
 }
 
 #[cfg(test)]
@@ -235,6 +235,6 @@ mod tests {
         assert_eq!(forged, []);
         let log: Vec<LogEntry> = (0..30).flat_map(|at| crash(&at.to_string(), at, at)).collect();
         let found = read(&log, |_| true);
-        assert_eq!((found.len(), found[9].time.as_str()), (MOST_CRASHES, "29"));
+        assert_eq!((found.len(), found[9].time.as_str()), (MAX_CRASHES, "29"));
     }
 }

@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio::sync::Mutex;
 
 /// The largest file that is sent or fetched, in bytes: 1 GiB.
-pub const LARGEST: u64 = 1 << 30;
+pub const MAX_SIZE: u64 = 1 << 30;
 
 /// The folder whose files may be sent.
 #[derive(Debug, Clone)]
@@ -42,8 +42,8 @@ pub enum Error {
         /// The requested path.
         path: String,
     },
-    /// It is larger than [`LARGEST`].
-    #[error("send {path:?}: it has {length} bytes; {LARGEST} are allowed")]
+    /// It is larger than [`MAX_SIZE`].
+    #[error("send {path:?}: it has {length} bytes; {MAX_SIZE} are allowed")]
     TooLarge {
         /// The requested path.
         path: String,
@@ -104,7 +104,7 @@ impl InputFolder {
             return Err(outside());
         }
         let length = metadata.len();
-        if length > LARGEST {
+        if length > MAX_SIZE {
             return Err(Error::TooLarge { path: path.to_owned(), length });
         }
         let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -127,14 +127,14 @@ impl InputFolder {
 /// Whether the path still leads to the file that was opened: a folder of it may have become a link
 /// meanwhile.
 #[cfg(unix)]
-fn is_same_file(opened: &std::fs::Metadata, there: &std::fs::Metadata) -> bool {
+fn is_same_file(opened: &std::fs::Metadata, current: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    opened.is_file() && (opened.dev(), opened.ino()) == (there.dev(), there.ino())
+    opened.is_file() && (opened.dev(), opened.ino()) == (current.dev(), current.ino())
 }
 
 #[cfg(not(unix))]
-fn is_same_file(opened: &std::fs::Metadata, there: &std::fs::Metadata) -> bool {
-    opened.is_file() && there.is_file()
+fn is_same_file(opened: &std::fs::Metadata, current: &std::fs::Metadata) -> bool {
+    opened.is_file() && current.is_file()
 }
 
 /// An open file of the folder.
@@ -284,7 +284,7 @@ mod tests {
         let (_all, folder) = folders();
         // Takes no room: it has no content.
         let large = std::fs::File::create(folder.root.join("large")).unwrap();
-        large.set_len(LARGEST + 1).unwrap();
+        large.set_len(MAX_SIZE + 1).unwrap();
         let error = folder.open("large").await.unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use crate::action::{Action, Call, ClientId, Failure, FetchResult, LocalFile, Outcome, Perform};
 
 /// The largest file that is read for a client, in bytes. It travels in one message.
-pub const LARGEST: u64 = 32 << 20;
+pub const MAX_SIZE: u64 = 32 << 20;
 
 /// How many files of one client are remembered; its oldest are forgotten.
 const MAX_OF_CLIENT: usize = 1000;
@@ -64,7 +64,7 @@ pub enum ReadError {
     #[error("the file is gone")]
     Gone,
     /// It is too large for one message. Copy it from this computer.
-    #[error("the file has {0} bytes; {LARGEST} can be read")]
+    #[error("the file has {0} bytes; {MAX_SIZE} can be read")]
     TooLarge(u64),
     /// The system refuses.
     #[error("cannot read the file: {0}")]
@@ -138,9 +138,9 @@ impl KeptFiles {
             return Err(ReadError::Gone);
         }
         let mut bytes = Vec::new();
-        opened.take(LARGEST + 1).read_to_end(&mut bytes).await.map_err(failed)?;
+        opened.take(MAX_SIZE + 1).read_to_end(&mut bytes).await.map_err(failed)?;
         match bytes.len() as u64 {
-            length if length > LARGEST => Err(ReadError::TooLarge(about.len().max(length))),
+            length if length > MAX_SIZE => Err(ReadError::TooLarge(about.len().max(length))),
             _ => Ok(bytes),
         }
     }
@@ -260,7 +260,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mp4");
         let file = std::fs::File::create(&path).unwrap();
-        file.set_len(LARGEST + 1).unwrap();
+        file.set_len(MAX_SIZE + 1).unwrap();
         let kept = KeptFiles::new(Arc::new(Files(path)));
         kept.perform(&call(""), Action::CurrentApp).await.unwrap();
         let error = kept.read(&kept.of(&client(""))[0]).await.unwrap_err();

@@ -103,7 +103,7 @@ impl Snapshot {
             Visibility::Covered { by, .. } => {
                 let number = self.visible_ref(by, numbers);
                 let number = number.map_or(String::new(), |it| format!(" ({it})"));
-                let over: String = self.tree.nodes[by].name().chars().take(LONGEST_NAME).collect();
+                let over: String = self.tree.nodes[by].name().chars().take(MAX_NAME).collect();
                 Err(format!("it is covered by {over:?}{number}; deal with that first"))
             }
             Visibility::Hidden(HiddenReason::UnderKeyboard) => {
@@ -139,8 +139,8 @@ impl Snapshot {
 
     /// A sentence with the refs and places of several candidates.
     pub fn describe_several(&self, nodes: &[usize], numbers: RefVisibility) -> String {
-        const MOST: usize = 5;
-        let listed = &nodes[..nodes.len().min(MOST)];
+        const MAX_COUNT: usize = 5;
+        let listed = &nodes[..nodes.len().min(MAX_COUNT)];
         let own = |node: usize| self.texts_of(node);
         // Candidates with the same text are described by the text around them.
         let are_alike = listed.windows(2).all(|pair| own(pair[0]) == own(pair[1]));
@@ -155,7 +155,7 @@ impl Snapshot {
             }
         };
         let named: Vec<String> = listed.iter().map(describe).collect();
-        let more = nodes.len().saturating_sub(MOST);
+        let more = nodes.len().saturating_sub(MAX_COUNT);
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{} elements match: {}{tail}", nodes.len(), named.join(", "))
     }
@@ -171,7 +171,7 @@ impl Snapshot {
 
     /// The first texts of a node and its descendants, each once, for a message.
     fn texts_of(&self, node: usize) -> String {
-        const LONGEST: usize = 60;
+        const MAX_LENGTH: usize = 60;
         let texts = self.texts(node).flat_map(|(text, description)| [text, description]);
         let mut different: Vec<&str> = Vec::new();
         for text in texts.filter(|text| !text.is_empty()).take(4) {
@@ -179,7 +179,7 @@ impl Snapshot {
                 different.push(text);
             }
         }
-        thumbwire_base::truncate(&different.join(", "), LONGEST)
+        thumbwire_base::truncate(&different.join(", "), MAX_LENGTH)
     }
 
     fn visible_ref(&self, node: usize, numbers: RefVisibility) -> Option<ElementRef> {
@@ -197,7 +197,7 @@ pub enum RefVisibility {
 }
 
 /// The maximum length of a name in a message, in characters.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 #[cfg(test)]
 mod tests {

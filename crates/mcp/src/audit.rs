@@ -1,5 +1,4 @@
-//! The audit log: one line of JSON for each call of a tool, that tells who called what and how it
-//! ended.
+//! The audit log: one line of JSON for each call of a tool: who called what, and how it ended.
 //!
 //! Begin with [`Audit`]. A line has no arguments and no replies, so no typed text and nothing of a
 //! screen:
@@ -12,7 +11,7 @@
 //! (One line in the file.) What a client sends gets in only where it is known to us: the name of a
 //! tool that exists, of a phone that was found. Its own name is cleaned.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::path::Path;
@@ -21,7 +20,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use thumbwire_base::lock;
+use thumbwire_base::{lock, private_file};
 
 /// The target of the lines in the log: `LOG_LEVEL=thumbwire::audit=info` shows them.
 pub const TARGET: &str = "thumbwire::audit";
@@ -57,7 +56,7 @@ pub(crate) struct AuditLine<'a> {
     pub(crate) peer: Option<IpAddr>,
     /// The phone that was reached.
     pub(crate) phone: Option<&'a str>,
-    /// The tool; `None` if there is none of that name.
+    /// The tool; `None` if no tool has that name.
     pub(crate) tool: Option<&'a str>,
     pub(crate) outcome: Outcome,
     /// Why it was refused or failed.
@@ -162,7 +161,7 @@ fn in_milliseconds<S: serde::Serializer>(took: &Duration, to: S) -> Result<S::Ok
 /// and opening a FIFO waits for its reader.
 fn open(file: &Path) -> Result<File, String> {
     let text = |error: io::Error| error.to_string();
-    let mut options = OpenOptions::new();
+    let mut options = private_file::options();
     options.append(true);
     let before = match std::fs::symlink_metadata(file) {
         Ok(about) if about.is_file() => Some(about),
@@ -173,20 +172,17 @@ fn open(file: &Path) -> Result<File, String> {
         }
         Err(error) => return Err(text(error)),
     };
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let open = options.open(file).map_err(text)?;
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+        use std::os::unix::fs::MetadataExt as _;
         let about = open.metadata().map_err(text)?;
         let same =
             |before: &std::fs::Metadata| (before.dev(), before.ino()) == (about.dev(), about.ino());
         if !before.as_ref().is_none_or(same) {
             return Err("it was replaced while it was opened".into());
         }
-        let mode = about.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
+        if let Some(mode) = private_file::shared_mode(&about) {
             let place = file.display();
             return Err(format!(
                 "other users can access it (mode {mode:04o}). Run `chmod 600 {place}`"

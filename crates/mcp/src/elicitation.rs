@@ -22,7 +22,7 @@ use thumbwire_base::visible::visible_lines;
 use thumbwire_core::action::{AskUser, Question, UserAnswer};
 
 /// The longest accepted answer, in bytes: more than a person types.
-const LONGEST_ANSWER: usize = 64 << 10;
+const MAX_ANSWER: usize = 64 << 10;
 
 /// How the user behind a client can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl AskUser for ElicitingUser {
     }
 }
 
-/// The form for a question; `None` if there is none, which no question of ours causes.
+/// The form for a question; `None` if it cannot be made, which does not happen with our questions.
 pub(super) fn form(question: &Question) -> Option<ElicitRequest> {
     let mut answer = json!({ "type": "string", "title": "Answer" });
     if !question.choices.is_empty() {
@@ -105,8 +105,8 @@ pub(super) fn read_result(result: &ElicitResult, question: &Question) -> UserAns
     }
 }
 
-/// The answer in the form. Some clients send a number or a boolean unquoted. Where the question has
-/// choices, anything else is no answer.
+/// The answer in the form. Some clients send a number or a boolean unquoted. If the question has
+/// choices, anything else is not an answer.
 fn answer(content: &Value, question: &Question) -> Option<String> {
     let answer = match content.get(question.name)? {
         Value::String(text) => text.trim().to_owned(),
@@ -121,7 +121,7 @@ fn answer(content: &Value, question: &Question) -> Option<String> {
             |choice: &&String| visible_lines(choice).trim().to_lowercase() == answer.to_lowercase();
         return question.choices.iter().find(is_meant).cloned();
     }
-    (!answer.is_empty() && answer.len() <= LONGEST_ANSWER).then_some(answer)
+    (!answer.is_empty() && answer.len() <= MAX_ANSWER).then_some(answer)
 }
 
 #[cfg(test)]
@@ -143,7 +143,7 @@ mod tests {
         check(json!({ "answer": null }), None);
         check(json!({ "other": "x" }), None);
         check(json!("x"), None);
-        check(json!({ "answer": "x".repeat(LONGEST_ANSWER + 1) }), None);
+        check(json!({ "answer": "x".repeat(MAX_ANSWER + 1) }), None);
     }
 
     #[test]

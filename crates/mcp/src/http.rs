@@ -87,7 +87,7 @@ impl ServedToolset {
     }
 }
 
-/// Who may use the server, of those who can reach the address.
+/// Which of the programs that can reach the address may use the server.
 #[derive(Debug, Clone)]
 pub enum Access {
     /// Clients with the token.
@@ -98,7 +98,7 @@ pub enum Access {
     Issued {
         /// Tokens of the operator's own.
         tokens: Vec<NamedToken>,
-        /// Who issues the others.
+        /// The issuer of the others.
         issuer: Arc<Issuer>,
     },
     /// Every program on this computer, of any user.
@@ -126,8 +126,8 @@ impl Listener {
         Self { tls: Some(tls), ..self }
     }
 
-    /// Serves other computers, which name this one by these host names or addresses, its own
-    /// address, or, if there are no `hosts`, a name of its certificate.
+    /// Serves other computers. They may address this one by these host names or addresses, by its
+    /// own address, and without `hosts` by a name of its certificate.
     pub fn for_others(self, hosts: Vec<String>) -> Self {
         Self { hosts: Some(hosts), ..self }
     }

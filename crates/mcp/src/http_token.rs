@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
-use crate::private_file;
+use thumbwire_base::private_file;
 pub use thumbwire_core::action::Scope;
 use thumbwire_core::random;
 
@@ -54,7 +54,7 @@ impl Token {
     /// `b64token`).
     pub fn parse(text: &str) -> Option<Self> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
-        let long_enough = (SHORTEST..=LONGEST).contains(&text.len());
+        let long_enough = (SHORTEST..=MAX_LENGTH).contains(&text.len());
         (long_enough && text.bytes().all(fits)).then(|| Self(text.to_owned()))
     }
 
@@ -76,7 +76,7 @@ impl fmt::Debug for Token {
 }
 
 const SHORTEST: usize = 32;
-const LONGEST: usize = 512;
+const MAX_LENGTH: usize = 512;
 
 /// Reads the token in `file`. If the file is missing, creates it, readable only by its owner.
 ///
@@ -139,10 +139,10 @@ fn read(open: &fs::File, file: &Path) -> Result<Token, String> {
         ));
     }
     let mut text = String::new();
-    open.take(LONGEST as u64 + 16).read_to_string(&mut text).map_err(failed)?;
+    open.take(MAX_LENGTH as u64 + 16).read_to_string(&mut text).map_err(failed)?;
     Token::parse(text.trim()).ok_or_else(|| {
         format!(
-            "invalid token in {place}: expected one line of {SHORTEST} to {LONGEST} letters, digits and \
+            "invalid token in {place}: expected one line of {SHORTEST} to {MAX_LENGTH} letters, digits and \
              `-._~+/=`. Remove the file to get a new one"
         )
     })

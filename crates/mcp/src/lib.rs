@@ -15,7 +15,6 @@ pub mod http_token;
 mod metrics;
 pub mod oauth;
 mod offers;
-mod private_file;
 mod progress;
 mod server;
 mod stdin_lines;

@@ -30,7 +30,7 @@ struct Counts {
 const BOUNDS: [f64; 10] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0, 600.0];
 
 /// The maximum number of rows. Apps bring tools of their own, and could go on renaming them.
-const MOST: usize = 1000;
+const MAX_COUNT: usize = 1000;
 
 /// What is counted when it is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -39,18 +39,21 @@ pub(crate) struct Gauges {
     pub(crate) sessions: usize,
     /// The open connections.
     pub(crate) connections: usize,
-    /// The phones that are connected; `None` if nobody knows.
+    /// The connected phones; `None` if unknown.
     pub(crate) phones: Option<usize>,
 }
 
 impl Metrics {
-    /// Counts a call. `tool`: `None` if there is none of the name that the client sent.
+    /// Counts a call. `tool` is `None` if no tool has the name that the client sent.
     pub(crate) fn count(&self, tool: Option<&str>, outcome: Outcome, took: Duration) {
         let mut counts = lock(&self.0);
         let key = (tool.unwrap_or("(unknown)").to_owned(), outcome);
         let is_new = !counts.calls.contains_key(&key);
-        let key =
-            if is_new && counts.calls.len() >= MOST { ("(other)".into(), outcome) } else { key };
+        let key = if is_new && counts.calls.len() >= MAX_COUNT {
+            ("(other)".into(), outcome)
+        } else {
+            key
+        };
         *counts.calls.entry(key).or_default() += 1;
         match BOUNDS.iter().position(|bound| took.as_secs_f64() <= *bound) {
             Some(at) => counts.within[at] += 1,
@@ -149,11 +152,11 @@ thumbwire_connections 0
     #[test]
     fn tools_that_go_on_changing_their_names_do_not_fill_the_memory() {
         let metrics = Metrics::default();
-        for number in 0..10 * MOST {
+        for number in 0..10 * MAX_COUNT {
             metrics.count(Some(&format!("tool_{number}")), Outcome::Ok, Duration::ZERO);
         }
         let text = metrics.render(NOTHING);
-        assert_eq!(text.matches("thumbwire_calls_total{").count(), MOST + 1);
+        assert_eq!(text.matches("thumbwire_calls_total{").count(), MAX_COUNT + 1);
         assert!(text.contains("{tool=\"(other)\",outcome=\"ok\"} 9000\n"));
     }
 }

@@ -57,13 +57,13 @@ const RETRY_PAUSE: Duration = Duration::from_secs(5);
 const FETCH: Duration = Duration::from_secs(3);
 
 /// The largest document of an issuer, in bytes.
-const LARGEST_DOCUMENT: usize = 1 << 20;
+const MAX_DOCUMENT: usize = 1 << 20;
 
 /// The longest token, in bytes.
-const LONGEST_TOKEN: usize = 16 << 10;
+const MAX_TOKEN: usize = 16 << 10;
 
 /// The longest `sub`, in bytes (OpenID Connect Core allows 255).
-const LONGEST_SUBJECT: usize = 255;
+const MAX_SUBJECT: usize = 255;
 
 /// Signatures that are accepted: never `none`, and none made with a shared secret.
 const ALGORITHMS: [Algorithm; 4] =
@@ -92,7 +92,7 @@ pub(crate) enum TokenError {
     /// It is malformed, expired, from another issuer, or for another server. The reason quotes
     /// nothing of the token.
     Invalid(&'static str),
-    /// It is one, and has none of our scopes.
+    /// It is valid, but has none of our scopes.
     NoScope,
     /// The issuer's keys cannot be fetched.
     IssuerUnavailable,
@@ -162,11 +162,10 @@ impl Issuer {
     /// What a token grants at `now`.
     pub(crate) async fn check(&self, token: &[u8], now: SystemTime) -> Result<Grant, TokenError> {
         let invalid = |reason| Err(TokenError::Invalid(reason));
-        if token.len() > LONGEST_TOKEN {
+        if token.len() > MAX_TOKEN {
             return invalid("it is too long");
         }
-        // Extensions that must be understood, and of which we understand none (RFC 7515, section
-        // 4.1.11).
+        // Extensions that must be understood; we understand none (RFC 7515, section 4.1.11).
         let Some(head) = header(token) else { return invalid("it is not a JWT") };
         if head.get("crit").is_some() {
             return invalid("it has extensions that are not supported");
@@ -209,7 +208,7 @@ impl Issuer {
         }
         let subject = claims.sub.clone().unwrap_or_default();
         // The name of a client, which must not look like another's.
-        if subject.len() > LONGEST_SUBJECT || has_hidden(&subject) {
+        if subject.len() > MAX_SUBJECT || has_hidden(&subject) {
             return invalid("its subject is not usable as a name");
         }
         let scope = claims.scope().ok_or(TokenError::NoScope)?;
@@ -321,8 +320,8 @@ impl Issuer {
             response.chunk().await.map_err(|error| error.without_url().to_string())?
         {
             bytes.extend_from_slice(&chunk);
-            if bytes.len() > LARGEST_DOCUMENT {
-                return Err(format!("a document of more than {LARGEST_DOCUMENT} bytes"));
+            if bytes.len() > MAX_DOCUMENT {
+                return Err(format!("a document of more than {MAX_DOCUMENT} bytes"));
             }
         }
         serde_json::from_slice(&bytes).map_err(|error| format!("no JSON: {error}"))
@@ -389,7 +388,7 @@ fn reason(error: &ErrorKind) -> &'static str {
     }
 }
 
-/// Whether nobody on the way can read or change what is sent there.
+/// Whether the connection there cannot be read or changed on the way.
 fn is_safe(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');

@@ -681,7 +681,7 @@ enum CallUser {
     BetweenRequests,
 }
 
-/// Who sent the request: over HTTP whom the endpoint has recognized.
+/// The client that sent the request; over HTTP the one that the endpoint has recognized.
 fn client(context: &RequestContext<RoleServer>) -> ClientId {
     let Some(parts) = context.extensions.get::<Parts>() else { return ClientId::Stdio };
     let unknown = || ClientId::Sessionless { token: Arc::default(), name: ClientName::default() };

@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 pub(super) const UNREADABLE: &str = "thumbwire/unreadable";
 
 /// The longest accepted line; rmcp's own limit.
-const LONGEST: usize = 16 << 20;
+const MAX_LENGTH: usize = 16 << 20;
 
 /// How much of an overlong line is searched for its id.
 const HEAD: usize = 4096;
@@ -42,7 +42,7 @@ pub(super) struct Lines<R> {
     first_invalid: FirstInvalidLine,
 }
 
-/// The start of the first invalid line, once there is one.
+/// The start of the first invalid line, once one was read.
 pub(super) type FirstInvalidLine = Arc<OnceLock<String>>;
 
 impl<R> Lines<R> {
@@ -75,7 +75,7 @@ impl<R> Lines<R> {
     }
 
     fn extend(&mut self, bytes: &[u8]) {
-        if !self.too_long && self.line.len() + bytes.len() > LONGEST {
+        if !self.too_long && self.line.len() + bytes.len() > MAX_LENGTH {
             self.too_long = true;
             let missing = HEAD.saturating_sub(self.line.len()).min(bytes.len());
             self.line.extend_from_slice(&bytes[..missing]);
@@ -89,7 +89,7 @@ impl<R> Lines<R> {
     fn finish_line(&mut self) {
         let too_long = std::mem::take(&mut self.too_long);
         let reason = match serde_json::from_slice::<Value>(without_mark(&self.line)) {
-            _ if too_long => format!("the line is longer than {} MiB", LONGEST >> 20),
+            _ if too_long => format!("the line is longer than {} MiB", MAX_LENGTH >> 20),
             Err(error) if !self.line.trim_ascii().is_empty() => error.to_string(),
             Ok(_) | Err(_) => return self.ready.append(&mut self.line),
         };
@@ -253,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn overlong_requests_get_an_error() {
         let mut long = br#"{"id":9,"text":""#.to_vec();
-        long.resize(LONGEST + 10, b'x');
+        long.resize(MAX_LENGTH + 10, b'x');
         long.extend_from_slice(b"\"}\n{}\n");
         let (passed, _) = read(&long).await;
         assert!(passed.contains("\"id\":9") && passed.contains("longer than 16 MiB"), "{passed}");

@@ -26,7 +26,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::private_file;
+use thumbwire_base::private_file;
 use thumbwire_core::random;
 
 /// The certificate's file of a self-signed pair.
@@ -39,7 +39,7 @@ pub const KEY_FILE: &str = "tls-key.pem";
 const VALID: Duration = Duration::from_secs(800 * 24 * 60 * 60);
 
 /// The largest file of a certificate chain or key, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_SIZE: u64 = 1 << 20;
 
 /// The first byte of a TLS handshake (RFC 8446, section 5.1: `handshake(22)`).
 const HANDSHAKE: u8 = 22;
@@ -212,8 +212,7 @@ fn read(certificate: &Path, key: &Path) -> Result<Current, String> {
     Ok(Current { stamp, config: Arc::new(config), leaf })
 }
 
-/// The bytes of a file; refuses what is not a regular file and, if it is `secret`, what others can
-/// access.
+/// The bytes of a regular file. A `secret` file that other users can access is refused.
 fn read_file(file: &Path, what: &str, secret: bool) -> Result<Vec<u8>, String> {
     let place = file.display();
     let failed = |error: io::Error| format!("cannot read the {what} in {place}: {error}");
@@ -229,7 +228,7 @@ fn read_file(file: &Path, what: &str, secret: bool) -> Result<Vec<u8>, String> {
         ));
     }
     let mut bytes = Vec::new();
-    open.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
+    open.take(MAX_SIZE).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
@@ -313,8 +312,8 @@ fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(&beside, file)
 }
 
-/// The names of a self-signed certificate: those of loopback, and these, each once. An address that
-/// stands for all addresses, such as `0.0.0.0`, is none.
+/// The names of a self-signed certificate: those of loopback, and these, each once, without
+/// addresses that mean all addresses, such as `0.0.0.0`.
 pub fn self_signed_names(others: &[String]) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     for other in others {

@@ -50,7 +50,7 @@ struct WaitingCall {
     asked: AskedQuestion,
 }
 
-/// What a call was asked to do, and by whom.
+/// What a call was asked to do, and which client asked.
 #[derive(Debug, PartialEq)]
 pub(super) struct CallBinding {
     client: ClientId,

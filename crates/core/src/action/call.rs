@@ -18,7 +18,7 @@ use super::client::{ClientId, ClientName, Scope};
 pub struct Call {
     /// The phone this call is for; `None` is the session's selected phone.
     pub device: Option<String>,
-    /// Who calls.
+    /// The client that calls.
     pub client: ClientId,
     /// What that client calls itself, for other clients to read; empty if it says nothing.
     pub client_name: ClientName,

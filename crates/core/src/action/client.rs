@@ -1,11 +1,11 @@
-//! Who calls: what identifies a client, what it calls itself, and what it may do.
+//! The client of a call: what identifies it, what it calls itself, and what it may do.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Who calls. A client owns what its calls start: recordings, log monitors, files, tasks, leases
-/// and its choice of a phone. Only the client itself can list, stop or read them, and they end with
-/// it.
+/// The client of a call. It owns what its calls start: recordings, log monitors, files, tasks,
+/// leases and its choice of a phone. Only the client itself can list, stop or read them, and they
+/// end with it.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ClientId {
     /// This process: the command line, an agent or a flow that it runs. All clients of a toolset

@@ -7,15 +7,15 @@
 pub const DEVICE_FOLDERS: [&str; 3] = ["/sdcard/", "/storage/", "/data/local/tmp/"];
 
 /// The longest path, in bytes: the limit of ADB's sync service.
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// Checks the path of a file on the phone.
 ///
 /// # Errors
 /// Why it is refused, and what is allowed.
 pub fn check_device_path(path: &str) -> Result<(), String> {
-    if path.len() > LONGEST {
-        return Err(format!("it has {} bytes; {LONGEST} are allowed", path.len()));
+    if path.len() > MAX_LENGTH {
+        return Err(format!("it has {} bytes; {MAX_LENGTH} are allowed", path.len()));
     }
     if !path.starts_with('/') {
         return Err(format!("it is not absolute; {}", allowed()));

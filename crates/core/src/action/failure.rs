@@ -316,13 +316,13 @@ pub enum Cause {
 pub enum CauseClass {
     /// The call is wrong; nothing was done.
     Usage,
-    /// There is no phone that can be used.
+    /// No phone can be used.
     NoDevice,
-    /// There is no such app, element or other thing.
+    /// The app, the element or something else does not exist.
     NotFound,
     /// Valid, but refused by a rule of Thumbwire, its operator or the phone; nothing was done.
     Refused,
-    /// It is more than is possible at once; nothing was done.
+    /// A limit is reached; nothing was done.
     Limit,
     /// Time ran out.
     TimedOut,

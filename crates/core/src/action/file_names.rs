@@ -8,7 +8,7 @@ use std::fmt;
 use thumbwire_base::visible::has_hidden;
 
 /// The longest name, in bytes. File systems allow 255; an extension and a number may follow.
-pub const LONGEST_NAME: usize = 240;
+pub const MAX_NAME: usize = 240;
 
 /// What the Android MCP server refuses in a name, plus the backslash, which separates folders on
 /// Windows.
@@ -32,7 +32,7 @@ pub enum FileNameError {
     Characters(Vec<char>),
     /// It contains invisible characters, or some that change the direction of text.
     Hidden,
-    /// It has more than [`LONGEST_NAME`] bytes. Holds its length in characters.
+    /// It has more than [`MAX_NAME`] bytes. Holds its length in characters.
     TooLong(usize),
 }
 
@@ -66,7 +66,7 @@ pub fn check_name(name: &str) -> Result<(), FileNameError> {
     if has_hidden(name) {
         return Err(FileNameError::Hidden);
     }
-    if name.len() > LONGEST_NAME {
+    if name.len() > MAX_NAME {
         return Err(FileNameError::TooLong(name.chars().count()));
     }
     Ok(())
@@ -87,7 +87,7 @@ impl fmt::Display for FileNameError {
             }
             Self::Hidden => f.write_str("it contains invisible characters"),
             Self::TooLong(characters) => {
-                write!(f, "its {characters} characters exceed the limit of {LONGEST_NAME} bytes")
+                write!(f, "its {characters} characters exceed the limit of {MAX_NAME} bytes")
             }
         }
     }
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn long_names_are_refused() {
-        check(&"x".repeat(LONGEST_NAME), Ok(()));
-        check(&"x".repeat(LONGEST_NAME + 1), Err(FileNameError::TooLong(241)));
+        check(&"x".repeat(MAX_NAME), Ok(()));
+        check(&"x".repeat(MAX_NAME + 1), Err(FileNameError::TooLong(241)));
         check(&"é".repeat(121), Err(FileNameError::TooLong(121)));
     }
 }

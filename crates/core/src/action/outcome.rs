@@ -20,12 +20,12 @@ use crate::snapshot::{Controls, Snapshot};
 /// result needs no kind: see [`Request`](super::Request).
 macro_rules! outcomes {
     ($($(#[$doc:meta])* $kind:ident($result:ty),)*) => {
-        /// What an action achieved, of whichever kind. Those who ask for a certain action get its
-        /// own type from [`TypedPerform::request`](super::TypedPerform::request).
+        /// What an action achieved. Callers that perform one kind of action get its own type from
+        /// [`TypedPerform::request`](super::TypedPerform::request).
         #[derive(Debug, Clone)]
         pub enum Outcome {
             $($(#[$doc])* $kind($result),)*
-            /// It succeeded, and there is nothing to tell.
+            /// It succeeded without a result.
             Done,
         }
 
@@ -148,7 +148,7 @@ pub struct UnexpectedOutcome;
 pub struct DefaultDevice {
     /// The phone.
     pub device: ListedDevice,
-    /// Why this one.
+    /// Why it was selected.
     pub reason: SelectionReason,
 }
 

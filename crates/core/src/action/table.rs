@@ -1,6 +1,6 @@
 //! The actions: one row each.
 //!
-//! A row tells all that is to know of an action before it is performed: what it does, its
+//! A row has everything that is known of an action before it is performed: what it does, its
 //! parameters, the type of its result, what it affects, and its words for a person.
 //! [`Session`](crate::session::Session) performs it.
 

@@ -12,7 +12,7 @@ use tiny_skia::{FillRule, Mask, PathBuilder, Transform};
 static FONT: &[u8] = include_bytes!("../../fonts/Roboto-Medium-subset.ttf");
 
 /// The maximum length of a label in characters; longer ones end in an ellipsis.
-const LONGEST: usize = 8;
+const MAX_LENGTH: usize = 8;
 
 /// The font at one size.
 pub(super) struct Font {
@@ -46,12 +46,12 @@ impl Font {
 
     /// The glyphs of a label. Characters missing in the font, and control characters, become a box.
     pub(super) fn of(&mut self, label: &str) -> Vec<Glyph> {
-        let long = label.chars().nth(LONGEST).is_some();
-        let kept = label.chars().take(if long { LONGEST - 1 } else { LONGEST });
+        let long = label.chars().nth(MAX_LENGTH).is_some();
+        let kept = label.chars().take(if long { MAX_LENGTH - 1 } else { MAX_LENGTH });
         kept.chain(long.then_some('\u{2026}')).map(|character| self.glyph(character)).collect()
     }
 
-    /// The size, which tells how its labels are drawn.
+    /// The size, which decides how its labels are drawn.
     pub(super) fn size(&self) -> FontSize {
         FontSize(self.size)
     }

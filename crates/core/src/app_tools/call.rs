@@ -284,7 +284,7 @@ fn unexpected(call: &AppToolCall, reason: impl Into<String>) -> Failure {
     Failure { cause: Cause::DeviceError { text: output }, side_effect: SideEffect::Possible }
 }
 
-/// Why nothing was started, as the cause that tells the caller what to do.
+/// The cause for a service that was not started; it says what the caller can do.
 fn undelivered(call: &AppToolCall, service: &Component, reason: StartServiceError) -> Cause {
     match reason {
         StartServiceError::NotFound => Cause::AppToolNotFound {

@@ -26,13 +26,13 @@ use crate::action::{
 };
 
 /// The maximum number of apps that are inspected.
-pub(super) const MOST_APPS: usize = 64;
+pub(super) const MAX_APPS: usize = 64;
 
 /// The maximum number of tools, over all apps.
-pub(super) const MOST_TOOLS: usize = 512;
+pub(super) const MAX_TOOLS: usize = 512;
 
 /// The maximum number of services per app.
-const MOST_SERVICES: usize = 16;
+const MAX_SERVICES: usize = 16;
 
 /// How many apps are inspected at once. Each costs the phone a process or two.
 const AT_ONCE: usize = 4;
@@ -55,7 +55,7 @@ struct CatalogState {
     last: Option<(Instant, Arc<Discovery>)>,
 }
 
-/// What was read of an app, and of which version.
+/// What was read from an app, and the version that was read.
 #[derive(Clone)]
 struct ReadApp {
     package: Package,
@@ -272,7 +272,7 @@ fn candidates(
     for service in services {
         let place = at(&mut all, &service.app);
         let known = &mut all[place].services;
-        if known.len() < MOST_SERVICES && !known.contains(&service) {
+        if known.len() < MAX_SERVICES && !known.contains(&service) {
             known.push(service);
         }
     }
@@ -280,7 +280,7 @@ fn candidates(
         let place = at(&mut all, &offered.app);
         all[place].functions = Some(offered);
     }
-    let rest = all.split_off(all.len().min(MOST_APPS));
+    let rest = all.split_off(all.len().min(MAX_APPS));
     let beyond = rest.first().map(|first| Offer {
         tools: AppTools {
             app: first.app.clone(),
@@ -296,7 +296,7 @@ fn candidates(
             trusted: TrustStatus::NotAllowed,
             tools: Vec::new(),
             complaints: vec![too_many(format!(
-                "at most {MOST_APPS} apps are inspected; this one and {} more were skipped",
+                "at most {MAX_APPS} apps are inspected; this one and {} more were skipped",
                 rest.len() - 1
             ))],
         },
@@ -307,13 +307,13 @@ fn candidates(
 
 /// Truncates the offers to the maximum number of tools.
 fn bound(offers: &mut [Offer]) {
-    let mut left = MOST_TOOLS;
+    let mut left = MAX_TOOLS;
     for Offer { tools, .. } in offers {
         let over = tools.tools.len().saturating_sub(left);
         if over > 0 {
             tools.tools.truncate(left);
             tools.complaints.push(too_many(format!(
-                "at most {MOST_TOOLS} tools are listed, over all apps; {over} of this app's are omitted"
+                "at most {MAX_TOOLS} tools are listed, over all apps; {over} of this app's are omitted"
             )));
         }
         left -= tools.tools.len();

@@ -20,19 +20,19 @@ use crate::action::{AppTool, AppToolFinding, Parameter};
 const DEPTH: usize = 8;
 
 /// The maximum number of members of an object and of parameters of a function.
-const MOST_MEMBERS: usize = 64;
+const MAX_MEMBERS: usize = 64;
 
 /// The maximum number of functions, and of types and enum values per function: types refer to each
 /// other and to themselves.
-const MOST_FUNCTIONS: usize = 1_024;
-const MOST_TYPES: usize = 512;
+const MAX_FUNCTIONS: usize = 1_024;
+const MAX_TYPES: usize = 512;
 
 /// The longest name and enum value, in characters. Each may be copied wherever its type is
 /// referenced.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME: usize = 120;
 
 /// The maximum size of a list, in bytes.
-const LARGEST: usize = 8 << 20;
+const MAX_SIZE: usize = 8 << 20;
 
 /// The name of a result (AOSP, `ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE`).
 const RETURNED: &str = "androidAppfunctionsReturnValue";
@@ -95,7 +95,7 @@ pub(super) async fn ask(device: &dyn Device, last: AppFunctionsState) -> AppFunc
 
 /// Parses a list.
 pub(super) fn read(text: &str) -> Result<Vec<AppFunctionSet>, String> {
-    let Some(start) = text.find('{').filter(|_| text.len() <= LARGEST) else {
+    let Some(start) = text.find('{').filter(|_| text.len() <= MAX_SIZE) else {
         // An empty list is printed as `{}`; other text is an error message.
         return Err(sanitize(text, 200));
     };
@@ -106,7 +106,7 @@ pub(super) fn read(text: &str) -> Result<Vec<AppFunctionSet>, String> {
         Some(Err(error)) => return Err(error.to_string()),
         _ => return Err("expected a JSON object".into()),
     };
-    let (mut offered, mut left) = (Vec::new(), MOST_FUNCTIONS);
+    let (mut offered, mut left) = (Vec::new(), MAX_FUNCTIONS);
     for (package, documents) in packages {
         let Value::Array(documents) = documents else { continue };
         let (mut tools, mut complaints) = (Vec::<AppTool>::new(), Vec::new());
@@ -115,7 +115,7 @@ pub(super) fn read(text: &str) -> Result<Vec<AppFunctionSet>, String> {
             let function = function(document, &types);
             left -= usize::from(function.is_some());
             if left == 0 {
-                let message = format!("at most {MOST_FUNCTIONS} functions are read, over all apps");
+                let message = format!("at most {MAX_FUNCTIONS} functions are read, over all apps");
                 complaints.push(AppToolFinding { rule: "bounds".into(), fatal: true, message });
                 break;
             }
@@ -163,10 +163,10 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
     if state == Some(2) || (state != Some(1) && by_default == Some(false)) {
         return None;
     }
-    types.left.set(MOST_TYPES);
+    types.left.set(MAX_TYPES);
     let mut input = Vec::new();
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for it in list(metadata, "parameters").take(MOST_MEMBERS) {
+    for it in list(metadata, "parameters").take(MAX_MEMBERS) {
         let Some(name) = text(it, "name").filter(|name| !name.is_empty()) else { continue };
         if !is_plain(name) {
             let name = sanitize(name, 60);
@@ -288,7 +288,7 @@ struct Types<'a> {
 
 /// Whether a name or enum value is short and has only visible characters.
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && sanitize(text, LONGEST_NAME) == text
+    !text.is_empty() && sanitize(text, MAX_NAME) == text
 }
 
 impl<'a> Types<'a> {
@@ -307,7 +307,7 @@ impl<'a> Types<'a> {
                 }
             }
         }
-        Self { by_name: types, left: Cell::new(MOST_TYPES) }
+        Self { by_name: types, left: Cell::new(MAX_TYPES) }
     }
 
     /// The JSON schema of a type. A type that refers to itself or to a missing type accepts any
@@ -340,7 +340,7 @@ impl<'a> Types<'a> {
             }
             Some(12) => {
                 let all: Vec<_> = list(kind, "allOf")
-                    .take(MOST_MEMBERS)
+                    .take(MAX_MEMBERS)
                     .map(|one| self.schema(one, depth - 1))
                     .collect();
                 json!({ "type": "object", "allOf": all })
@@ -351,7 +351,7 @@ impl<'a> Types<'a> {
             Value::String(words) => is_plain(words),
             other => other.is_number() || other.is_boolean(),
         };
-        let max = MOST_MEMBERS.min(self.left.get());
+        let max = MAX_MEMBERS.min(self.left.get());
         let choices: Vec<_> =
             list(kind, "enumValues").filter(is_choice).take(max).cloned().collect();
         self.left.set(self.left.get() - choices.len());
@@ -363,7 +363,7 @@ impl<'a> Types<'a> {
 
     fn object(&self, kind: &Value, depth: usize) -> Value {
         let mut properties = Map::new();
-        for one in list(kind, "properties").take(MOST_MEMBERS) {
+        for one in list(kind, "properties").take(MAX_MEMBERS) {
             let Some(name) = text(one, "name").filter(|name| is_plain(name)) else { continue };
             if self.left.get() == 0 {
                 break;
@@ -372,7 +372,7 @@ impl<'a> Types<'a> {
             let schema = of.map_or_else(|| json!({}), |kind| self.schema(kind, depth - 1));
             properties.insert(name.to_owned(), schema);
         }
-        let required = list(kind, "required").take(MOST_MEMBERS).filter_map(Value::as_str);
+        let required = list(kind, "required").take(MAX_MEMBERS).filter_map(Value::as_str);
         let required: Vec<_> = required.filter(|name| properties.contains_key(*name)).collect();
         json!({ "type": "object", "properties": properties, "required": required })
     }
@@ -383,7 +383,7 @@ impl<'a> Types<'a> {
 /// # Errors
 /// The phone's output, if it is not a result.
 pub(super) fn answer(text: &str, tool: &AppTool) -> Result<Map<String, Value>, String> {
-    let Some(start) = text.find('{').filter(|_| text.len() <= LARGEST) else {
+    let Some(start) = text.find('{').filter(|_| text.len() <= MAX_SIZE) else {
         return Err(sanitize(text, 300));
     };
     let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();

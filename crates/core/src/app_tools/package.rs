@@ -23,10 +23,10 @@ const DESCRIPTION: usize = 2_000;
 const OF_A_PARAMETER: usize = 500;
 
 /// The longest tool id, in characters. Ids are never truncated: that would make another id.
-const LONGEST_ID: usize = 200;
+const MAX_ID: usize = 200;
 
 /// The maximum number of findings per app.
-const MOST_COMPLAINTS: usize = 50;
+const MAX_COMPLAINTS: usize = 50;
 
 /// What was read of an app.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,7 +66,7 @@ pub(super) trait AppReader: Send + Sync {
 pub(super) struct ApkReader;
 
 /// How many files of one app are read: its base, and splits if the base does not have everything.
-const MOST_FILES: usize = 8;
+const MAX_FILES: usize = 8;
 
 #[async_trait]
 impl AppReader for ApkReader {
@@ -78,7 +78,7 @@ impl AppReader for ApkReader {
     ) -> Result<ParsedApp, ReadAppError> {
         let failed = Mutex::default();
         let mut found = PartialApp::default();
-        for (at, path) in package.files.iter().take(MOST_FILES).enumerate() {
+        for (at, path) in package.files.iter().take(MAX_FILES).enumerate() {
             let source = DeviceFile { device, path, failed: &failed };
             let looked = found.inspect(source, services, at == 0).await;
             if let Some(error) = lock(&failed).take() {
@@ -241,8 +241,8 @@ impl ParsedApp {
             return;
         }
         for capability in &reading.descriptor.capabilities {
-            if capability.id.chars().count() > LONGEST_ID
-                || capability.id != sanitize(&capability.id, LONGEST_ID)
+            if capability.id.chars().count() > MAX_ID
+                || capability.id != sanitize(&capability.id, MAX_ID)
             {
                 let id = sanitize(&capability.id, 60);
                 let reason = format!("the id {id} is too long or has invisible characters");
@@ -268,7 +268,7 @@ impl ParsedApp {
     }
 
     fn add_finding(&mut self, rule: &str, fatal: bool, text: &str) {
-        let left = MOST_COMPLAINTS.saturating_sub(self.complaints.len());
+        let left = MAX_COMPLAINTS.saturating_sub(self.complaints.len());
         let message = match left {
             0 => return,
             1 => "more findings were omitted".to_owned(),

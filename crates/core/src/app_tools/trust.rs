@@ -30,7 +30,7 @@ const VERSIONS: usize = 4;
 const NAMED: usize = 5;
 
 /// How many characters of a tool's description, how many of its arguments, and how many characters
-/// of their descriptions a question shows: the same that `surface::bridged` shows a model.
+/// of their descriptions a question shows: the same that `toolset::app_tools` shows a model.
 const SAID: usize = 300;
 const ARGUMENTS: usize = 32;
 const OF_AN_ARGUMENT: usize = 120;

@@ -8,11 +8,11 @@
 //! session. [`super::trust`] interprets pins.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use thumbwire_base::lock;
+use thumbwire_base::{lock, private_file};
 
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,7 @@ pub struct FileStore {
 const VERSION: u32 = 1;
 
 /// The maximum file size, in bytes: some thousand apps.
-const LARGEST: u64 = 16 << 20;
+const MAX_SIZE: u64 = 16 << 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -111,13 +111,13 @@ impl FileStore {
         let name = self.path.display();
         let mut text = String::new();
         let read = match File::open(&self.path) {
-            Ok(file) => file.take(LARGEST + 1).read_to_string(&mut text),
+            Ok(file) => file.take(MAX_SIZE + 1).read_to_string(&mut text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pins::new()),
             Err(error) => Err(error),
         };
         let length = read.map_err(|error| format!("cannot read {name}: {error}"))?;
-        if length as u64 > LARGEST {
-            return Err(format!("{name} is larger than {LARGEST} bytes"));
+        if length as u64 > MAX_SIZE {
+            return Err(format!("{name} is larger than {MAX_SIZE} bytes"));
         }
         let broken = |reason: String| {
             format!(
@@ -139,7 +139,7 @@ impl FileStore {
         let beside = beside(&self.path, ".new");
         // A file left by a crash may be readable by others.
         let _ = fs::remove_file(&beside);
-        let mut file = owners_own(OpenOptions::new().write(true).create_new(true)).open(&beside)?;
+        let mut file = private_file::options().write(true).create_new(true).open(&beside)?;
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         let placed = written.and_then(|()| fs::rename(&beside, &self.path));
         placed.inspect_err(|_| {
@@ -152,8 +152,9 @@ impl FileStore {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
-        let file = owners_own(OpenOptions::new().write(true).create(true).truncate(false))
-            .open(beside(&self.path, ".lock"))?;
+        let mut options = private_file::options();
+        options.write(true).create(true).truncate(false);
+        let file = options.open(beside(&self.path, ".lock"))?;
         file.lock()?;
         Ok(file)
     }
@@ -203,13 +204,6 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
-}
-
-/// New files are readable and writable by their owner only.
-fn owners_own(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 #[cfg(test)]

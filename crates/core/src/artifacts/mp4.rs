@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// More top-level boxes than any recording has: `screenrecord` writes three or four.
-const MOST_BOXES: usize = 10_000;
+const MAX_BOXES: usize = 10_000;
 
 /// Why a file is not a complete MP4.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(super) fn check(file: &mut (impl Read + Seek)) -> Result<(), Mp4Error> {
         return Err(Mp4Error::Empty);
     }
     let (mut at, mut index, mut pictures) = (0, false, false);
-    for number in 0..MOST_BOXES {
+    for number in 0..MAX_BOXES {
         let cut = || Mp4Error::Truncated { at };
         if at == length {
             return match (index, pictures) {
@@ -159,7 +159,7 @@ mod tests {
         check_is(Vec::new(), "it is empty");
         check_is(b"adb: error".to_vec(), "not an MP4");
         check_is(vec![0, 0, 0], "not an MP4");
-        check_is([a_box(b"ftyp", 16), a_box(b"free", 0).repeat(MOST_BOXES)].concat(), "not an MP4");
+        check_is([a_box(b"ftyp", 16), a_box(b"free", 0).repeat(MAX_BOXES)].concat(), "not an MP4");
         let mut endless = a_box(b"ftyp", 16);
         endless.extend([0, 0, 0, 7]);
         endless.extend(b"mdat");

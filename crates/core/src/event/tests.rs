@@ -10,7 +10,7 @@ use crate::action::{Call, Cause, Perform};
 struct Keeps(Mutex<Vec<String>>);
 
 impl Keeps {
-    fn told(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
@@ -60,7 +60,7 @@ async fn a_call_is_reported_when_it_starts_and_when_it_ends() {
     let call = Call::with_timeout(Duration::from_secs(60)).on(Some("one".into()));
     observed.perform(&call, Action::Wait(Duration::from_secs(2))).await.unwrap();
     observed.perform(&call, Action::Health).await.unwrap_err();
-    let out = kept.told();
+    let out = kept.lines();
     assert_eq!(out.len(), 4, "{out:?}");
     assert!(out[0].starts_with("1 ") && out[0].ends_with("on Some(\"one\")"), "{out:?}");
     assert_eq!([&*out[1], &*out[3]], ["1 done after 2s", "2 failed after 0ns"]);
@@ -74,7 +74,7 @@ async fn a_dropped_call_is_reported_as_abandoned() {
     let left =
         tokio::time::timeout(Duration::from_secs(3), observed.perform(&call, Action::CurrentApp));
     left.await.unwrap_err();
-    assert_eq!(kept.told()[1], "1 abandoned after 3s");
+    assert_eq!(kept.lines()[1], "1 abandoned after 3s");
 }
 
 #[derive(Debug, PartialEq)]
@@ -97,7 +97,7 @@ fn a_payload_comes_back_as_its_type_and_as_json() {
     sinks.clone().add(Arc::clone(&kept) as Arc<dyn EventSink>);
     let event = Event::Task(&Step(7));
     sinks.on_event(&event);
-    assert_eq!(kept.told(), [r#"test {"event":"step","number":7}"#]);
+    assert_eq!(kept.lines(), [r#"test {"event":"step","number":7}"#]);
     assert_eq!(event.payload::<Step>(), Some(&Step(7)));
     let lost = Event::DeviceLost { device: "one", reason: "unplugged" };
     assert_eq!(lost.payload::<Step>(), None);

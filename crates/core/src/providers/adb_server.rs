@@ -23,7 +23,7 @@ const LISTING: Duration = Duration::from_secs(3);
 /// The delay before connecting again to a server that is not running.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// The prefix of ids that are transport ids. They contain no colon, so they are no addresses.
+/// The prefix of ids that are transport ids. They contain no colon, so they are not addresses.
 const NUMBERED: &str = "transport_id=";
 
 /// The serial prefix of Android emulators.

@@ -56,7 +56,7 @@ mod tests {
         assert!(!announced.contains("10.0.0.1:5555", false));
         let named = matching("10.0.0.*:5555");
         assert!(named.contains("10.0.0.1:5555", false) && !named.contains("R58M", true));
-        // Who allows all phones has named no address.
+        // A pattern for all phones names no address.
         let all = matching("*");
         assert!(all.contains("R58M", true) && !all.contains("10.0.0.1:5555", false));
         assert!(matching("*:5555").contains("10.0.0.1:5555", false));

@@ -214,8 +214,8 @@ mod tests {
             "https://grid:4444/wd/hub AppiumServer(https://grid:4444/wd/hub)"
         );
         assert!(printed("http://127.0.0.1:4723").starts_with("http://127.0.0.1:4723 "));
-        for odd in ["", "127.0.0.1:4723", "ftp://a", "http://", "http:///x"] {
-            assert!(odd.parse::<AppiumServer>().is_err(), "{odd}");
+        for invalid in ["", "127.0.0.1:4723", "ftp://a", "http://", "http:///x"] {
+            assert!(invalid.parse::<AppiumServer>().is_err(), "{invalid}");
         }
         for secret in ["pa/s3cret", "pa?s3cret", "pa#s3cret"] {
             let error = format!("https://me:{secret}@grid").parse::<AppiumServer>().unwrap_err();

@@ -21,7 +21,7 @@ use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
 /// lists nothing.
 const LISTING: Duration = Duration::from_secs(3);
 
-/// The simulators that run on this computer; none but on macOS.
+/// The simulators that run on this computer; only macOS has any.
 pub struct SimulatorProvider {
     program: Option<&'static str>,
 }
@@ -148,8 +148,8 @@ mod tests {
         check(current, "Shutting Down", None);
         check("com.apple.CoreSimulator.SimRuntime.tvOS-12-1", "Booted", None);
         check("com.apple.CoreSimulator.SimRuntime.watchOS-5-1", "Booted", None);
-        for odd in ["", "[]", "{}", r#"{"devices":[]}"#, r#"{"devices":{"iOS 1":[1]}}"#] {
-            assert_eq!(read_booted(odd.as_bytes()), [], "{odd}");
+        for invalid in ["", "[]", "{}", r#"{"devices":[]}"#, r#"{"devices":{"iOS 1":[1]}}"#] {
+            assert_eq!(read_booted(invalid.as_bytes()), [], "{invalid}");
         }
         let phone = &read_booted(list(current, "Booted").as_bytes())[0];
         assert!(phone.next_move().unwrap().contains("--wda"));

@@ -221,8 +221,8 @@ async fn an_adb_server_that_exits_loses_its_phones_and_is_connected_again() {
         }
         all
     };
-    let (_socket, told) = tokio::join!(server, watching);
-    assert_eq!(told, ["+R58M1", "+R58M2", "-R58M1", "-R58M2", "+R58M2"]);
+    let (_socket, changes) = tokio::join!(server, watching);
+    assert_eq!(changes, ["+R58M1", "+R58M2", "-R58M1", "-R58M2", "+R58M2"]);
 }
 
 #[cfg(feature = "virtual-phone")]

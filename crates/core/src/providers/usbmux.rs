@@ -246,9 +246,9 @@ mod tests {
             Ok(OpenResult::NotMine(reason)) => reason,
             _ => panic!("{id} was opened"),
         };
-        let told = Some("usbmuxd lists no iPhone with this UDID".to_owned());
-        assert_eq!(reason("00008030-001A2D3E4F50802E").await, told);
-        assert_eq!(reason("2b6f0cc904d137be2e1730235f5664094b831186").await, told);
+        let expected = Some("usbmuxd lists no iPhone with this UDID".to_owned());
+        assert_eq!(reason("00008030-001A2D3E4F50802E").await, expected);
+        assert_eq!(reason("2b6f0cc904d137be2e1730235f5664094b831186").await, expected);
         assert_eq!(reason("emulator-5554").await, None);
         assert_eq!(reason("00008030-001A2D3E4F508").await, None);
     }

@@ -93,7 +93,7 @@ impl DeviceProvider for VirtualPhoneProvider {
             std::future::ready(Ok(io))
         };
         let direct = DirectTransport::with_connector("the virtual phone", connect);
-        // A phone that was told to forget its hosts asks like any other.
+        // A phone that has forgotten its hosts asks like any other.
         let device = attach_with_key(id, self.key.as_ref(), self.helper, direct).await?;
         Ok(OpenResult::Opened(device))
     }

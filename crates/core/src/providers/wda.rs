@@ -133,7 +133,7 @@ mod tests {
             "http://[::1]:8100, http://[::1]:9100".parse(),
             address("http://[::1]:8100", Some("http://[::1]:9100"))
         );
-        for odd in [
+        for invalid in [
             "",
             "127.0.0.1:8100",
             "http://a,9100",
@@ -141,7 +141,7 @@ mod tests {
             "ftp://a",
             "http://u:p@a",
         ] {
-            assert!(odd.parse::<WdaAddress>().is_err(), "{odd}");
+            assert!(invalid.parse::<WdaAddress>().is_err(), "{invalid}");
         }
     }
 

@@ -12,10 +12,10 @@ use super::labels::LabelledApp;
 use crate::action::{Cause, Label};
 
 /// How many apps a refusal names.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// The maximum length of a name, in characters.
-const LONGEST: usize = 100;
+const MAX_LENGTH: usize = 100;
 
 /// The apps to try, the most likely first; empty if none fits.
 ///
@@ -36,7 +36,7 @@ pub(super) fn meant<'a>(
     labels: &'a [LabelledApp],
 ) -> Result<Vec<&'a AppId>, Cause> {
     let is_system = |app: &AppId| installed.iter().any(|it| it.id == *app && it.system);
-    let given = sanitize(name, LONGEST);
+    let given = sanitize(name, MAX_LENGTH);
     let shown = without_hidden(&given);
     let word = shown.to_lowercase();
     let by_id = match_id(&name.to_lowercase(), installed);
@@ -80,7 +80,7 @@ pub(super) fn meant<'a>(
 
 /// The refusal of an id that is not installed, if apps call themselves so.
 pub(super) fn called(id: &str, labels: &[LabelledApp]) -> Option<Cause> {
-    let word = without_hidden(&sanitize(id, LONGEST)).to_lowercase();
+    let word = without_hidden(&sanitize(id, MAX_LENGTH)).to_lowercase();
     let called: Vec<&LabelledApp> =
         labels.iter().filter(|it| lower(it).as_deref() == Some(&*word)).collect();
     (!called.is_empty()).then(|| ambiguous(id, &called))
@@ -100,9 +100,9 @@ fn ambiguous(name: &str, apps: &[&LabelledApp]) -> Cause {
         Label::Text(label) => format!("{} (\"{}\")", it.app, label.replace('"', "\\\"")),
         Label::Unreadable | Label::NotRead => format!("{} (its name is unknown)", it.app),
     };
-    let mut candidates: Vec<String> = apps.iter().take(MOST_NAMED).map(shown).collect();
-    if apps.len() > MOST_NAMED {
-        candidates.push(format!("and {} more", apps.len() - MOST_NAMED));
+    let mut candidates: Vec<String> = apps.iter().take(MAX_NAMED).map(shown).collect();
+    if apps.len() > MAX_NAMED {
+        candidates.push(format!("and {} more", apps.len() - MAX_NAMED));
     }
     Cause::AmbiguousApp { name: name.to_owned(), candidates }
 }

@@ -30,7 +30,7 @@ const LAUNCHING: Duration = Duration::from_secs(5);
 
 /// How many matching apps are tried at most. Each app without an activity to start takes an old
 /// phone 2 s.
-const MOST_TRIED: usize = 5;
+const MAX_TRIED: usize = 5;
 
 impl AttachedDevice {
     pub(super) async fn info(&self, max_age: Duration) -> Result<Outcome, Failure> {
@@ -233,7 +233,7 @@ impl AttachedDevice {
         }
         let _turn = self.screen.acting.lock().await;
         let mut unlaunchable = None;
-        for app in meant.into_iter().take(MOST_TRIED) {
+        for app in meant.into_iter().take(MAX_TRIED) {
             match self.act(self.device.launch(app)).await {
                 Ok(output) => return Ok(self.launched(app, output).await),
                 Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}

@@ -95,7 +95,7 @@ pub(super) struct AttachedDevice {
     pub(super) screen: Arc<ScreenCache>,
     /// Set when this call's command is sent.
     ordered: AtomicBool,
-    /// Who acts; unset for what the session does by itself.
+    /// The client that acts; unset for what the session does by itself.
     client: OnceLock<ClientId>,
 }
 
@@ -283,13 +283,13 @@ impl AttachedDevice {
         self.run_action(async { order.await.map_err(|error| self.failed(&error)) }).await
     }
 
-    /// Takes back that something was done, after an order that the phone could not carry out.
+    /// Resets [`Self::acted`], after a command that the phone could not run.
     pub(super) fn forget_acts(&self) {
         self.ordered.store(false, Ordering::SeqCst);
     }
 
-    /// Same, for a future with its own [`Failure`]s. Refused if another client holds the phone's
-    /// lease.
+    /// [`Self::act`] for a future with its own [`Failure`]s. Refused if another client holds the
+    /// phone's lease.
     pub(super) async fn run_action<T>(
         &self,
         order: impl Future<Output = Result<T, Failure>>,

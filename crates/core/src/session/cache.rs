@@ -167,13 +167,13 @@ impl<T: Clone> Cached<T> {
         lock(&self.0).last.clone()
     }
 
-    /// The last answer, if it is not older than that. Zero always asks the phone.
+    /// The last answer, if it is not older than `max_age`. Zero always asks the phone.
     pub(super) fn recent(&self, max_age: Duration) -> Option<T> {
         let last = self.last().filter(|last| !max_age.is_zero() && last.age() <= max_age);
         last.map(|last| last.value)
     }
 
-    /// Same, if no action happened since.
+    /// The last answer, if it is not older than `max_age` and no action happened since.
     pub(super) fn unchanged(&self, generation: &AtomicU64, max_age: Duration) -> Option<T> {
         self.last().filter(|last| last.is_of(generation))?;
         self.recent(max_age)

@@ -1,4 +1,4 @@
-//! The phone's clipboard, and the location that it tells apps.
+//! The phone's clipboard, and the location that it reports to apps.
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Failure, Outcome};

@@ -8,7 +8,7 @@ use crate::action::{Cause, CrashList, Failure, Outcome, Since};
 use crate::crash;
 
 /// How many entries of the log are read. Only those about crashes arrive here.
-const MOST_ENTRIES: usize = 5000;
+const MAX_ENTRIES: usize = 5000;
 
 impl AttachedDevice {
     /// The phone's clock counts, which may differ from ours.
@@ -31,7 +31,7 @@ impl AttachedDevice {
         let reading = async {
             let logs = self.device.logs()?;
             let now = logs.log_clock().await?;
-            Ok((now, logs.read_logs(&filter, MOST_ENTRIES).await?))
+            Ok((now, logs.read_logs(&filter, MAX_ENTRIES).await?))
         };
         let (now, entries) = reading.await.map_err(|error| self.failed(&error))?;
         let first = match (given, since) {

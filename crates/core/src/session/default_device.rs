@@ -1,8 +1,8 @@
 //! Which phones can be selected, and which one a call without a device means.
 //!
-//! Begin with [`SessionCall::chosen_id`]. A caller who asks for any phone gets one in the order of the
-//! Android MCP server reference ([`SessionCall::select_default`]); everyone else gets the selected one,
-//! or the only one. Neither picks the built-in virtual phone unless it was named.
+//! Begin with [`SessionCall::chosen_id`]. A caller who asks for any phone gets one in the order of
+//! the Android MCP server reference ([`SessionCall::select_default`]); everyone else gets the
+//! selected one, or the only one. Neither picks the built-in virtual phone unless it was named.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::action::{
 const CONNECTING: Duration = Duration::from_secs(9);
 
 /// A state quotes what the transport reports.
-const LONGEST_STATE: usize = 300;
+const MAX_STATE: usize = 300;
 
 impl SessionCall<'_> {
     /// The phone that the call's client selected; without a selection, the only one there is. That
@@ -91,7 +91,7 @@ impl SessionCall<'_> {
             },
             Err(_) => format!("not connected: no answer within {} s", CONNECTING.as_secs()),
         };
-        Ok(Some((id, truncate(&state, LONGEST_STATE))))
+        Ok(Some((id, truncate(&state, MAX_STATE))))
     }
 
     pub(super) async fn choose(

@@ -36,7 +36,7 @@ const LISTING: Duration = Duration::from_secs(6);
 const AT_ONCE: usize = 3;
 
 /// The maximum length of a label, in characters. The launcher shows about fifteen.
-const LONGEST: usize = 60;
+const MAX_LENGTH: usize = 60;
 
 /// Resource tables are read whole; larger ones take a phone longer than a label is worth.
 const LIMITS: Limits =
@@ -154,7 +154,7 @@ async fn named_read<'a>(
 }
 
 fn cleaned(label: &str) -> ReadLabel {
-    match sanitize(label, LONGEST) {
+    match sanitize(label, MAX_LENGTH) {
         empty if empty.is_empty() => ReadLabel::Unreadable,
         label => ReadLabel::Text(label),
     }

@@ -49,7 +49,7 @@ struct LeaseEntry {
 /// The exclusive right to act on a phone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// Who may act.
+    /// The client that may act.
     pub owner: ClientId,
     /// What the owner calls itself, for other clients to read.
     pub owner_name: ClientName,
@@ -201,7 +201,7 @@ impl Drop for LeaseHold {
     }
 }
 
-/// The time in so long; a time too far away to be counted is now.
+/// The moment after this time; now, if that moment cannot be represented.
 fn after(time: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(time).unwrap_or(now)

@@ -105,7 +105,8 @@ impl LocalFiles {
         timeout_at(until, fetching).await.unwrap_or_else(|_| Err(late(&from)))
     }
 
-    /// Same in a separate task, for transfers longer than a call. Dropping it aborts the transfer.
+    /// Fetches a file in a separate task, for transfers longer than a call. Dropping it aborts the
+    /// transfer.
     pub(super) fn fetching(
         &self,
         device: Arc<dyn Device>,

@@ -1,7 +1,7 @@
 //! What the session knows about the phone's lock: a touch on a dark screen does nothing, and
 //! Android reports no error.
 //!
-//! A recent look tells it for free; otherwise the phone is asked before a touch.
+//! A recent look shows it for free; otherwise the phone is asked before a touch.
 
 use thumbwire_device::{Foreground, Gesture, LockState};
 

@@ -24,10 +24,10 @@ use crate::snapshot::{OutlineDetail, Snapshot, outline};
 /// How long to look again at a screen that may not be complete.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// The pause between two looks. A phone whose trees are slow needs none.
+/// The pause between two looks. Phones with slow trees need no pause.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The same on a phone that tells when its screen changes: a change that it does not tell must be
+/// The pause on a phone that reports changes of its screen, so that changes it does not report are
 /// seen, too.
 const WATCHED_PAUSE: Duration = Duration::from_secs(1);
 

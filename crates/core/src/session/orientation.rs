@@ -72,7 +72,7 @@ impl AttachedDevice {
     }
 }
 
-/// Whether the screen has turned, which is waited for.
+/// Waits until the screen has turned. `false` if it does not.
 async fn orientation_changed(
     control: &dyn DisplayControl,
     orientation: Orientation,

@@ -11,7 +11,7 @@ use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure, Outcome, PinchResult};
 
 /// How many times as far apart the fingers are after one pinch, at most.
-const MOST: f64 = 2.0;
+const MAX_COUNT: f64 = 2.0;
 
 /// The part of the shorter side at each edge where a finger would start a system gesture.
 const EDGE: f64 = 0.06;
@@ -47,7 +47,8 @@ impl AttachedDevice {
     }
 }
 
-/// The distances of the fingers in pixels, at the start and at the end of each of so many pinches.
+/// The distances of the fingers in pixels at the start and the end of a pinch, and the number of
+/// pinches.
 ///
 /// # Errors
 /// If the middle is too close to an edge.
@@ -61,7 +62,7 @@ fn plan(size: Size, middle: Point, scale: f64) -> Result<(i32, i32, u32), String
             "({x}, {y}) is too close to the edge for two fingers; pinch closer to the middle of the screen"
         ));
     }
-    let times = scale.ln().abs() / MOST.ln();
+    let times = scale.ln().abs() / MAX_COUNT.ln();
     // Not one more for a rounding error.
     let times = (times - 1e-9).ceil().clamp(1.0, 16.0);
     let ratio = scale.powf(1.0 / times);

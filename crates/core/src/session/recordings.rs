@@ -145,7 +145,7 @@ impl SessionCall<'_> {
         });
         let out = job.info();
         // If the session has ended or its client has left, the recording is dropped here and its
-        // device ends it as best it can.
+        // device tries to end it.
         self.session.recordings.0.add(&slot, job)?;
         Ok(Outcome::Recording(out))
     }

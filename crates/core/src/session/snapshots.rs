@@ -14,7 +14,7 @@ use crate::action::{Cause, Failure, ScreenshotOptions, SnapshotOptions};
 use crate::snapshot::Snapshot;
 
 /// How often the screen is dumped if each dump shows an app that is no longer in front.
-const MOST_DUMPS: u32 = 3;
+const MAX_DUMPS: u32 = 3;
 
 impl AttachedDevice {
     /// A screenshot, in the format that is wanted or in one from which it can be made.
@@ -94,8 +94,8 @@ impl AttachedDevice {
         memory.snapshots(detail).unchanged(generation, max_age)
     }
 
-    /// Same, while the caller holds the snapshot lock. Only a full snapshot replaces the refs: a
-    /// compressed one lacks elements that are still there.
+    /// Takes a snapshot; the caller holds the snapshot lock. Only a full snapshot replaces the
+    /// refs: a compressed one lacks elements that are still on the screen.
     pub(super) async fn snapshot_exclusive(
         &self,
         detail: TreeDetail,
@@ -122,7 +122,7 @@ impl AttachedDevice {
         let mut tries = 1;
         loop {
             match self.device.tree(detail).await {
-                Err(Error::StaleTree { app, .. }) if tries < MOST_DUMPS => {
+                Err(Error::StaleTree { app, .. }) if tries < MAX_DUMPS => {
                     tracing::debug!("the dump is of {app}, which is not in front");
                     tries += 1;
                 }

@@ -50,7 +50,7 @@ struct Fake {
     /// How often it listed its apps.
     listed: AtomicUsize,
     /// How often its info was read.
-    told: AtomicUsize,
+    infos: AtomicUsize,
     /// The next screenshots; if empty, screenshots are unsupported.
     pictures: Mutex<Vec<Screenshot>>,
     /// One permit per screenshot that may finish.
@@ -76,7 +76,7 @@ impl Fake {
             cannot_start: Mutex::default(),
             launched: Mutex::default(),
             listed: AtomicUsize::new(0),
-            told: AtomicUsize::new(0),
+            infos: AtomicUsize::new(0),
             pictures: Mutex::default(),
             shutter: Semaphore::new(0),
         })
@@ -142,7 +142,7 @@ impl Device for Fake {
         let panel = Panel { size: screen, size_set: None, density: None, density_set: None };
         Ok(DeviceInfo {
             manufacturer: String::new(),
-            model: format!("Fake {}", self.told.fetch_add(1, Ordering::SeqCst) + 1),
+            model: format!("Fake {}", self.infos.fetch_add(1, Ordering::SeqCst) + 1),
             os_version: "14".into(),
             api_level: None,
             screen,

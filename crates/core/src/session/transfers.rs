@@ -1,7 +1,7 @@
 //! Copies files to and from a phone.
 //!
-//! Begin with [`SessionCall::push_file`] and [`SessionCall::pull_file`]. What may be read here is decided
-//! by [`InputFolder`](crate::input_files::InputFolder), where files are written here by
+//! Begin with [`SessionCall::push_file`] and [`SessionCall::pull_file`]. What may be read here is
+//! decided by [`InputFolder`](crate::input_files::InputFolder), where files are written here by
 //! [`ArtifactStore`](crate::artifacts::ArtifactStore), and which folders of the phone are allowed
 //! by [`check_device_path`]. A copy is whole or does not exist, on either side.
 
@@ -17,10 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::attached_device::AttachedDevice;
 use super::{Session, SessionCall};
 use crate::action::{
-    Cause, Failure, LONGEST_NAME, Outcome, Progress, PushResult, check_device_path, check_name,
+    Cause, Failure, MAX_NAME, Outcome, Progress, PushResult, check_device_path, check_name,
 };
 use crate::artifacts::{self, Folder};
-use crate::input_files::{self, InputFile, LARGEST};
+use crate::input_files::{self, InputFile, MAX_SIZE};
 
 impl Session {
     /// Opens a file that may be sent.
@@ -79,7 +79,7 @@ impl SessionCall<'_> {
             .map_err(|reason| Cause::InvalidFileName { name: name.clone(), reason })?;
         let store = self.session.saving.files()?;
         let attached = self.attached().await?;
-        let shown = truncate(path, LONGEST_NAME);
+        let shown = truncate(path, MAX_NAME);
         let details = match attached.file_details(path).await? {
             Some(details @ FileDetails { kind: FileKind::File, .. }) => details,
             Some(FileDetails { kind, .. }) => {
@@ -91,8 +91,8 @@ impl SessionCall<'_> {
                 return Err(Cause::InvalidArgument { reason }.into());
             }
         };
-        if details.size > LARGEST {
-            let reason = format!("{shown} has {} bytes; {LARGEST} are allowed", details.size);
+        if details.size > MAX_SIZE {
+            let reason = format!("{shown} has {} bytes; {MAX_SIZE} are allowed", details.size);
             return Err(Cause::Refused { reason }.into());
         }
         let local = |error: artifacts::Error| {
@@ -101,7 +101,7 @@ impl SessionCall<'_> {
         };
         let mut draft = store.begin(Folder::Files, &name).await.map_err(local)?;
         // The phone may report a wrong size, or the file may grow.
-        let mut writer = LimitedWriter { inner: draft.writer().map_err(local)?, left: LARGEST };
+        let mut writer = LimitedWriter { inner: draft.writer().map_err(local)?, left: MAX_SIZE };
         let fetching =
             async { attached.device.device_files()?.fetch_file(path, &mut writer).await };
         fetching.await.map_err(|error| attached.failed(&error))?;
@@ -125,13 +125,13 @@ pub(super) fn refuse_input(error: &input_files::Error) -> Failure {
 
 fn check_path(path: &str) -> Result<(), Failure> {
     check_device_path(path).map_err(|reason| {
-        let reason = format!("{:?}: {reason}", truncate(path, LONGEST_NAME));
+        let reason = format!("{:?}: {reason}", truncate(path, MAX_NAME));
         Cause::InvalidArgument { reason }.into()
     })
 }
 
 fn in_the_way(path: &str, kind: FileKind) -> Failure {
-    let path = truncate(path, LONGEST_NAME);
+    let path = truncate(path, MAX_NAME);
     let next = match kind {
         FileKind::File => "; use `overwrite` to replace it, or another name",
         FileKind::Folder => "; to copy into it, end the path in `/`",
@@ -188,7 +188,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for ReportingReader<'_, R> {
     }
 }
 
-/// Takes so many bytes and no more.
+/// A writer that refuses more than `left` bytes.
 struct LimitedWriter<W> {
     inner: W,
     left: u64,
@@ -201,7 +201,7 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for LimitedWriter<W> {
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
         if data.len() as u64 > self.left {
-            let text = format!("it has more than the {LARGEST} bytes that are allowed");
+            let text = format!("it has more than the {MAX_SIZE} bytes that are allowed");
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::FileTooLarge, text)));
         }
         let written = ready!(Pin::new(&mut self.inner).poll_write(cx, data))?;

@@ -21,7 +21,7 @@ pub enum Difference {
     Nothing,
     /// These lines changed.
     Lines(String),
-    /// Another screen, or so many changes that this whole list is shorter.
+    /// Another screen, or a whole list that is shorter than its changes.
     Whole(String),
 }
 
@@ -112,11 +112,11 @@ fn changed_lines(old: &Outline, new: &Outline) -> String {
 }
 
 /// The maximum length of a text that is gone, in characters: enough to know which one it was.
-const LONGEST_GONE: usize = 40;
+const MAX_GONE: usize = 40;
 
 /// The start of a line. A quotation that is cut is closed: what follows it is ours again.
 fn start_of(line: &str) -> String {
-    let mut start = truncate(line, LONGEST_GONE);
+    let mut start = truncate(line, MAX_GONE);
     if start.len() >= line.len() {
         return start;
     }
@@ -144,7 +144,7 @@ fn place(out: &mut String, above: Option<&OutlineLine>) {
 }
 
 /// How far the content of a scrolled area moved between two snapshots of one screen, in pixels:
-/// right and down are positive. `None` if no element can be seen on both that tells it.
+/// right and down are positive. `None` if no element that shows it is visible on both.
 pub fn content_moved(before: &Snapshot, now: &Snapshot) -> Option<(i32, i32)> {
     let mut votes: HashMap<(i32, i32), usize> = HashMap::new();
     let areas: Vec<Rect> = (0..now.tree.nodes.len())

@@ -79,7 +79,7 @@ pub(super) fn same(
     }
 }
 
-/// Whether only its place tells it apart.
+/// Whether only its place distinguishes it from others.
 fn is_anonymous((texts, inside): &NodeFingerprint<'_>) -> bool {
     texts[1].is_empty() && texts[3..] == ["", ""] && inside.is_none()
 }

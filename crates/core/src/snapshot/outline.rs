@@ -21,7 +21,7 @@ use super::{ElementRef, Snapshot};
 use lines::{Line, labelled_by, lines};
 pub use numbered::{LinePlace, NumberedLine, numbered_outline};
 
-/// How much a line tells about its element.
+/// How much a line says about its element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OutlineDetail {
     /// What a person sees, and the ref.
@@ -32,13 +32,13 @@ pub enum OutlineDetail {
 }
 
 /// The maximum number of lines (Mobile MCP server specification, resource limits: nodes of a tree).
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// The maximum size in bytes; a screen with a thousand typical lines stays below.
-const MOST_BYTES: usize = 128 << 10;
+const MAX_BYTES: usize = 128 << 10;
 
 /// The maximum length of a text, in characters.
-const LONGEST_TEXT: usize = 4000;
+const MAX_TEXT: usize = 4000;
 
 /// The screen as an indented list. The first line names the app and activity in front.
 ///
@@ -81,9 +81,9 @@ impl Outline {
     pub(super) fn new(snapshot: &Snapshot, detail: OutlineDetail) -> Self {
         let lines = lines(snapshot);
         let mut bytes = 0;
-        let mut written = Vec::with_capacity(lines.len().min(MOST_LINES));
-        for line in lines.iter().take(MOST_LINES) {
-            if bytes > MOST_BYTES {
+        let mut written = Vec::with_capacity(lines.len().min(MAX_LINES));
+        for line in lines.iter().take(MAX_LINES) {
+            if bytes > MAX_BYTES {
                 break;
             }
             let text = write_line(snapshot, line, &RefStyle { snapshot, detail });
@@ -189,12 +189,12 @@ fn nothing(snapshot: &Snapshot) -> String {
     format!("nothing to read or tap in {all} nodes{reason}")
 }
 
-/// What a kind of list tells beside roles, texts and states.
+/// What a kind of list shows besides roles, texts and states.
 trait Style {
     /// The longest text, in characters.
-    const LONGEST_TEXT: usize;
+    const MAX_TEXT: usize;
 
-    /// What stands for the name of an element that has none.
+    /// What is shown in place of a missing name.
     fn stand_in(&self, line: &Line) -> Option<String>;
 
     /// Where an element is.
@@ -211,13 +211,13 @@ struct RefStyle<'a> {
 }
 
 impl Style for RefStyle<'_> {
-    const LONGEST_TEXT: usize = LONGEST_TEXT;
+    const MAX_TEXT: usize = MAX_TEXT;
 
     fn stand_in(&self, line: &Line) -> Option<String> {
         if self.detail == OutlineDetail::Full || !line.needs_name {
             return None;
         }
-        // Its id tells what it is for, and without one its place.
+        // Its id says what it is for; without an id, its place.
         let id = short_id(&self.snapshot.tree.nodes[line.node].id);
         Some(id.unwrap_or_else(|| place(self.snapshot.shown(line.node))))
     }
@@ -252,7 +252,7 @@ fn write_words<S: Style>(snapshot: &Snapshot, line: &Line, style: &S) -> String 
         }
         out.push_str(text);
     };
-    let quoted = |text: &str| quoted(text, S::LONGEST_TEXT);
+    let quoted = |text: &str| quoted(text, S::MAX_TEXT);
     if !line.role.is_empty() {
         part(line.role);
     }

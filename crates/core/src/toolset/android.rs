@@ -125,10 +125,10 @@ fn json_reply(value: Value) -> Reply {
 }
 
 /// Names in messages are truncated: callers and phones may send very long ones.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// Likewise for sentences.
-const LONGEST_SENTENCE: usize = 1000;
+const MAX_SENTENCE: usize = 1000;
 
 /// Rounds to `places` decimal places.
 fn rounded(value: f64, places: i32) -> f64 {

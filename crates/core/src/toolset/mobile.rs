@@ -197,8 +197,7 @@ pub fn toolset_sending(
     }
 }
 
-/// The server's instructions. Clients that are told what their actions change learn how, and need
-/// not look.
+/// The server's instructions. Clients that get changes after actions learn how to read them.
 fn instructions(observe: ObserveMode) -> String {
     let changes = match observe {
         ObserveMode::Off => "",

@@ -8,7 +8,7 @@ use crate::action::{Direction, Observation};
 use crate::snapshot::{Difference, OutlineDetail, Snapshot, content_moved, difference, outline};
 use thumbwire_device::Rect;
 
-/// What the reply to an action tells of the screen.
+/// How much of the screen the reply to an action shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ObserveMode {
     /// What changed since the client last saw the screen; the whole list of another screen.
@@ -77,7 +77,7 @@ fn screen(snapshot: &Snapshot) -> Rect {
     snapshot.tree.nodes.first().map_or(Rect::default(), |root| root.bounds)
 }
 
-/// The screen as the reply to an action tells it.
+/// The screen as the reply to an action shows it.
 pub(super) fn screen_text(
     seen: &Observation,
     mode: ObserveMode,

@@ -176,11 +176,11 @@ fn of(root: &Map<String, Value>, schema: &Value) -> String {
 }
 
 /// How deep a schema is shown. A definition may refer to itself.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 fn shape(root: &Map<String, Value>, schema: &Value, depth: usize) -> String {
     let inside = |schema: &Value| shape(root, schema, depth + 1);
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return "…".into();
     }
     let text = |key: &str| schema.get(key).and_then(Value::as_str);

@@ -126,7 +126,7 @@ pub trait ResourceProvider: Send + Sync {
         None
     }
 
-    /// How many acts there have been, each of which may have changed something.
+    /// The number of acts so far. Each may have changed something.
     fn acts(&self) -> u64 {
         0
     }

@@ -46,7 +46,7 @@ pub(super) fn unknown(
     schema: &Map<String, Value>,
     arguments: &Map<String, Value>,
 ) -> Vec<SchemaViolation> {
-    const MOST: usize = 5;
+    const MAX_COUNT: usize = 5;
     let properties = schema.get("properties").and_then(Value::as_object);
     let known = |name: &String| properties.is_some_and(|all| all.contains_key(name));
     let unknown = arguments.iter().filter(|(name, value)| !known(name) && !value.is_null());
@@ -55,7 +55,7 @@ pub(super) fn unknown(
         let rule = Rule::Unknown { closest: closest(name, names) };
         SchemaViolation { argument: name.clone(), value: Some(value.clone()), rule }
     };
-    unknown.take(MOST).map(violation).collect()
+    unknown.take(MAX_COUNT).map(violation).collect()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub struct Tool {
     pub is_long: bool,
     /// The argument whose text is typed, if any.
     typed: Option<&'static str>,
-    /// What a reply tells of the screen, if the tool acts on it.
+    /// How much of the screen a reply shows, if the tool acts on it.
     pub(super) observe: Option<ObserveMode>,
     /// Whether to coerce arguments of nearly the right type.
     pub(super) lenient: bool,
@@ -110,7 +110,7 @@ where
     }
 }
 
-/// Performs an action of a tool, which is told to callers who wait.
+/// Performs an action of a tool. Progress reports name it while it runs.
 pub(super) async fn perform_step<R: Request>(
     request: R,
     call: &Call,
@@ -234,14 +234,14 @@ impl Tool {
     pub fn budget_for(&self, arguments: &Map<String, Value>) -> Duration {
         const SHORT: usize = 100;
         const EACH: Duration = Duration::from_millis(300);
-        const LONGEST: Duration = Duration::from_secs(1800);
+        const MAX_LENGTH: Duration = Duration::from_secs(1800);
         let nested = arguments.get("params").and_then(Value::as_object);
         let text = self.typed.and_then(|name| {
             arguments.get(name).or_else(|| nested?.get(name)).and_then(Value::as_str)
         });
         let long = text.map_or(0, |text| text.chars().count().saturating_sub(SHORT));
         let more = EACH.saturating_mul(u32::try_from(long).unwrap_or(u32::MAX));
-        self.budget + more.min(LONGEST)
+        self.budget + more.min(MAX_LENGTH)
     }
 
     /// The tool as in `tools/list`.
@@ -360,7 +360,7 @@ fn title(name: &str) -> String {
 /// Our only addition to the schemas of the specifications.
 const DEVICE: &str = "device";
 
-/// An argument of our own tools: what the reply tells of the screen.
+/// An argument of our own tools: how much of the screen the reply shows.
 const OBSERVE: &str = "observe";
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Whether it is a flow's or a script's run, told in the steps that those name.
+    /// Whether it is the run of a flow or a script, which names its steps.
     pub fn has_named_steps(&self) -> bool {
         self.case.is_some() || self.entries.iter().any(|entry| entry.named.is_some())
     }

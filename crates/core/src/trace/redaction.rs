@@ -1,9 +1,9 @@
 //! What `--redact` keeps out of a trace: typed texts, the content of text fields, and pictures.
 //!
 //! Begin with [`Redaction::learn`], which remembers what an action types; [`Redaction::of_record`]
-//! and [`Redaction::of_file`] then replace it in all that is written, also in what a model said. A
-//! picture shows what nobody can find in its pixels, so a grey one of the same size takes its
-//! place, and marks in a report still fit.
+//! and [`Redaction::of_file`] then replace it in all that is written, also in what a model said.
+//! Typed text cannot be found in the pixels of a picture, so a grey picture of the same size
+//! replaces it; marks in a report still fit.
 
 use std::sync::Mutex;
 
@@ -16,7 +16,7 @@ use thumbwire_device::{AppId, Flags, Format, Image, Node, text_field};
 use super::format::TraceRecord;
 use crate::action::Action;
 
-/// What stands for a text that was left out.
+/// The replacement for a text that was left out.
 pub const REDACTED: &str = "[redacted]";
 
 /// Shorter texts are replaced only where they are a whole value: as a part of others, "a" would
@@ -128,7 +128,7 @@ impl Redaction {
         if typed.iter().any(|typed| typed == text) {
             return REDACTED.into();
         }
-        // The id of an app is no secret, and a part of it may be an ordinary word.
+        // The id of an app is not a secret, and a part of it may be an ordinary word.
         if text.contains('.') && AppId::parse(text).is_ok() {
             return text.to_owned();
         }

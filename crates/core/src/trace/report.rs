@@ -143,7 +143,7 @@ fn colours() -> Markup {
 }
 
 fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
-    const MOST_NOTES: usize = 20;
+    const MAX_NOTES: usize = 20;
     let agent_steps = trace.entries.iter().filter(|entry| entry.step.is_some()).count();
     let actions: usize = trace.entries.iter().map(|entry| entry.actions.len()).sum();
     let usage = &trace.usage;
@@ -180,8 +180,8 @@ fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
             }
             @if !notes.is_empty() {
                 ul.notes {
-                    @for note in notes.iter().take(MOST_NOTES) { li { (sanitize_line(note, 300)) } }
-                    @if notes.len() > MOST_NOTES { li { (notes.len() - MOST_NOTES) " more notes." } }
+                    @for note in notes.iter().take(MAX_NOTES) { li { (sanitize_line(note, 300)) } }
+                    @if notes.len() > MAX_NOTES { li { (notes.len() - MAX_NOTES) " more notes." } }
                 }
             }
         }
@@ -266,9 +266,9 @@ fn phase_name(name: &str) -> String {
 
 /// The duration of each phase of an entry, in milliseconds.
 fn timings(entry: &TraceEntry) -> Vec<(&str, u64)> {
-    const MOST_PHASES: usize = 12;
+    const MAX_PHASES: usize = 12;
     let Some(step) = &entry.step else { return Vec::new() };
-    let timed = step.timings.iter().take(MOST_PHASES);
+    let timed = step.timings.iter().take(MAX_PHASES);
     let ms = |value: &serde_json::Value| value.as_f64().map(|ms| ms.max(0.0) as u64);
     timed.filter_map(|(name, value)| Some((name.as_str(), ms(value)?))).collect()
 }

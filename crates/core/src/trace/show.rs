@@ -6,12 +6,12 @@ use super::reader::{Trace, TraceEntry};
 use super::text::{action_text, outcome_text, sanitize_line, time};
 
 /// The maximum length of untrusted text on a line, in characters.
-const LONGEST: usize = 160;
+const MAX_LENGTH: usize = 160;
 
 /// The run as text.
 pub fn show(trace: &Trace) -> String {
     let mut out = String::new();
-    let line = |text: &str| sanitize_line(text, LONGEST);
+    let line = |text: &str| sanitize_line(text, MAX_LENGTH);
     for goal in &trace.goals {
         let _ = writeln!(out, "goal     {}", line(&goal.request));
         let _ = writeln!(out, "policy   {}", line(&goal.policy));
@@ -35,7 +35,7 @@ pub fn show(trace: &Trace) -> String {
 }
 
 fn write_entry(out: &mut String, entry: &TraceEntry) {
-    let line = |text: &str| sanitize_line(text, LONGEST);
+    let line = |text: &str| sanitize_line(text, MAX_LENGTH);
     if let Some(step) = &entry.step {
         let app = step.app.as_deref().unwrap_or("unknown app");
         let _ = writeln!(out, "step {} on {}, {}", step.step, line(app), time(step.duration_ms));

@@ -7,7 +7,7 @@ use thumbwire_device::Gesture;
 use super::format::{ActionResult, StoredOutcome};
 use crate::action::{Action, TextInput};
 
-/// Sanitizes untrusted text and truncates it to so many characters. Characters that move the
+/// Sanitizes untrusted text and truncates it to `max` characters. Characters that move the
 /// cursor, change the text direction or are invisible are written as code points; line ends and
 /// tabs stay.
 pub(super) fn sanitize(text: &str, max: usize) -> String {
@@ -20,7 +20,7 @@ pub(super) fn sanitize(text: &str, max: usize) -> String {
     out
 }
 
-/// Same, on one line.
+/// Sanitizes untrusted text and puts it on one line.
 pub(super) fn sanitize_line(text: &str, max: usize) -> String {
     sanitize(text, max).replace(['\n', '\t'], " ")
 }

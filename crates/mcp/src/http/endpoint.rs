@@ -48,7 +48,7 @@ use crate::unknown_method::name_method;
 use thumbwire_core::action::{ClientId, ClientName, ClientWatch};
 
 /// The maximum size of a message in bytes. The largest argument of our tools is text to type.
-const LARGEST: usize = 4 << 20;
+const MAX_SIZE: usize = 4 << 20;
 
 /// How much of an oversized message is read and dropped, so that its sender gets to read the
 /// response.
@@ -122,7 +122,7 @@ impl McpEndpoint {
             .with_json_response(true)
             .with_sse_retry(None)
             .with_sse_keep_alive(Some(ALIVE))
-            .with_max_request_body_bytes(LARGEST)
+            .with_max_request_body_bytes(MAX_SIZE)
             // Our access checks cover both.
             .disable_allowed_hosts()
             .disable_allowed_origins();
@@ -484,7 +484,7 @@ impl McpEndpoint {
     }
 }
 
-/// The next notification; there is none without changes.
+/// The next notification; without `changes` it never comes.
 async fn next(changes: Option<&mut Changes>) -> ServerNotification {
     match changes {
         Some(changes) => changes.next().await,
@@ -551,7 +551,7 @@ impl MessageHead {
     }
 }
 
-/// Whether the header names a revision before 2026-07-28. Without the header it is one.
+/// Whether the header names a revision before 2026-07-28, or is missing.
 fn is_old(headers: &HeaderMap) -> Result<bool, Rejection> {
     let Some(revision) = headers.get(REVISION) else { return Ok(true) };
     let revision = String::from_utf8_lossy(revision.as_bytes());
@@ -590,7 +590,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// read the response.
 async fn read(body: Body) -> Result<Bytes, Rejection> {
     let too_large = || {
-        let text = format!("Payload Too Large: the limit is {LARGEST} bytes");
+        let text = format!("Payload Too Large: the limit is {MAX_SIZE} bytes");
         Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, text))
     };
     if body.size_hint().lower() > PASSED_OVER as u64 {
@@ -607,11 +607,11 @@ async fn read(body: Body) -> Result<Bytes, Rejection> {
         if length > PASSED_OVER {
             break;
         }
-        if length <= LARGEST {
+        if length <= MAX_SIZE {
             read.extend_from_slice(&piece);
         }
     }
-    if length > LARGEST { too_large() } else { Ok(read.into()) }
+    if length > MAX_SIZE { too_large() } else { Ok(read.into()) }
 }
 
 /// The message without its progress token; `None` if it has none.

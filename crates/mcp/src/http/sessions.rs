@@ -98,9 +98,8 @@ impl Sessions {
         }
     }
 
-    /// A client begins. If its token has too many clients, the one of them that is needed least
-    /// ends, and is returned: idle ones that never asked for anything first, then the one that was
-    /// not used for longest.
+    /// Begins a client. If its token has too many clients, one of them ends and is returned: first
+    /// an idle one that never asked for anything, then the one that was unused for longest.
     #[must_use = "what an ended client has started must end"]
     pub(super) fn begin(
         &self,

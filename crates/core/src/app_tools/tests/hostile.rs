@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::app_tools::discovery::{MOST_APPS, MOST_TOOLS};
+use crate::app_tools::discovery::{MAX_APPS, MAX_TOOLS};
 use crate::app_tools::functions;
 
 fn capabilities(count: usize) -> String {
@@ -40,7 +40,7 @@ async fn hostile_descriptor_is_bounded_and_harms_no_other_app() {
         let catalog = listed(&host(&phone, &["*"]), &phone).await;
         let [bad, clock] = &catalog.apps[..] else { panic!("{name}") };
         assert!(bad.complaints.iter().any(|one| one.fatal), "{name}: {:?}", bad.complaints);
-        assert!(bad.complaints.len() <= 50 && bad.tools.len() <= MOST_TOOLS, "{name}");
+        assert!(bad.complaints.len() <= 50 && bad.tools.len() <= MAX_TOOLS, "{name}");
         assert!(format!("{bad:?}").len() < 400_000, "{name}: {}", format!("{bad:?}").len());
         let ids: std::collections::BTreeSet<_> = ids(bad).into_iter().collect();
         assert_eq!(ids.len(), bad.tools.len(), "{name}: ids are unique");
@@ -54,15 +54,15 @@ async fn listed_apps_and_tools_are_bounded() {
     let app = |number: usize| {
         App::new(&format!("com.example.a{number:03}")).service("com.example.S", &capabilities(20))
     };
-    let phone = Phone::with((0..MOST_APPS + 6).map(app));
+    let phone = Phone::with((0..MAX_APPS + 6).map(app));
     let host = host(&phone, &["*"]);
     let catalog = listed(&host, &phone).await;
-    assert_eq!(catalog.apps.len(), MOST_APPS + 1);
+    assert_eq!(catalog.apps.len(), MAX_APPS + 1);
     let tools: usize = catalog.apps.iter().map(|app| app.tools.len()).sum();
-    assert_eq!((tools, phone.times("read")), (MOST_TOOLS, MOST_APPS));
+    assert_eq!((tools, phone.times("read")), (MAX_TOOLS, MAX_APPS));
     let last = catalog.apps.last().unwrap();
     assert!(last.complaints[0].message.contains("this one and 5 more were skipped"), "{last:?}");
-    let cut = &catalog.apps[MOST_TOOLS / 20];
+    let cut = &catalog.apps[MAX_TOOLS / 20];
     assert!(
         cut.complaints.iter().any(|one| one.message.contains("of this app's are omitted")),
         "{cut:?}"

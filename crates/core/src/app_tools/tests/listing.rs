@@ -105,7 +105,7 @@ async fn app_with_several_services_offers_all_their_tools() {
     let service = Some("com.example.clock.B".to_owned());
     let wanted = AppToolCall { service, ..call("clock_in_today", json!({})) };
     called(&host, &phone, wanted).await.unwrap();
-    assert_eq!(lock(&phone.letters)[0].to.class, "com.example.clock.B");
+    assert_eq!(lock(&phone.all_sent)[0].to.class, "com.example.clock.B");
 }
 
 /// As AOSP's command prints it: every value of the search documents is a list.
@@ -199,14 +199,14 @@ async fn app_functions_are_tools_with_nested_schemas() {
     };
     let expected = json!({ "id": 7, "tags": ["a"] });
     assert_eq!((success, Value::Object(output), warnings.len()), (true, expected, 0));
-    for (arguments, says) in [
+    for (arguments, text) in [
         (json!({}), "`title` is missing"),
         (json!({ "title": "x", "tags": "y" }), "`tags` must be of type array"),
         (json!({ "title": 5 }), "`title` must be of type string"),
         (json!({ "title": "x", "tag": 5 }), "`tag` is unknown"),
     ] {
         let failure = called(&host, &phone, wanted(arguments)).await.unwrap_err();
-        assert!(failure.cause.to_string().contains(says), "{failure:?}");
+        assert!(failure.cause.to_string().contains(text), "{failure:?}");
     }
     *lock(&phone.returned) = "no JSON at all".into();
     let failure = called(&host, &phone, wanted(json!({ "title": "x" }))).await.unwrap_err();

@@ -57,7 +57,7 @@ pub(super) struct Inside {
     pub(super) apps: Mutex<Vec<App>>,
     /// How often each query was made.
     pub(super) asked: Mutex<BTreeMap<&'static str, usize>>,
-    pub(super) letters: Mutex<Vec<ServiceRequest>>,
+    pub(super) all_sent: Mutex<Vec<ServiceRequest>>,
     doing: Mutex<Option<Arc<ServiceBehavior>>>,
     /// What it prints for its own functions; `None` if it has none.
     pub(super) functions: Mutex<Option<String>>,
@@ -74,7 +74,7 @@ impl Phone {
         let inside = Inside { helper: Mutex::new(true), ..Inside::default() };
         let phone = Self { identity, inside: Arc::new(inside) };
         lock(&phone.apps).extend(apps);
-        phone.doing(|letter| Ok(answering(letter, "success", json!([]), 10_123)));
+        phone.doing(|sent| Ok(answering(sent, "success", json!([]), 10_123)));
         phone
     }
 
@@ -164,20 +164,20 @@ impl AppReader for DescriptorReader {
 }
 
 /// The request in a service request's extras.
-pub(super) fn request(letter: &ServiceRequest) -> Value {
-    let (_, text) = letter.extras.iter().find(|(key, _)| key == "mobile-mcp-request").unwrap();
+pub(super) fn request(sent: &ServiceRequest) -> Value {
+    let (_, text) = sent.extras.iter().find(|(key, _)| key == "mobile-mcp-request").unwrap();
     let whole: Value = serde_json::from_str(text).unwrap();
     whole["mobile-mcp-request"]["request"].clone()
 }
 
 /// The reply of an app that follows the specification.
 pub(super) fn answering(
-    letter: &ServiceRequest,
+    sent: &ServiceRequest,
     status: &str,
     output: Value,
     uid: u32,
 ) -> ServiceReply {
-    let asked = request(letter);
+    let asked = request(sent);
     let capability = json!({ "id": asked["capability"]["id"], "output": output });
     let response = json!({ "id": asked["id"], "capability": capability, "status": status, "message": "Done." });
     answered(json!({ "mobile-mcp-response": { "version": "1.0", "response": response } }), uid)
@@ -308,7 +308,7 @@ impl AppIntegration for Phone {
 
     async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error> {
         self.count("start")?;
-        lock(&self.letters).push(request.clone());
+        lock(&self.all_sent).push(request.clone());
         Ok(())
     }
 
@@ -321,7 +321,7 @@ impl AppIntegration for Phone {
             return Err(Error::HelperMissing { what: "receiving an app's reply" });
         }
         self.count("call_service")?;
-        lock(&self.letters).push(request.clone());
+        lock(&self.all_sent).push(request.clone());
         let call = lock(&self.doing).clone().unwrap();
         // A later request may be answered first.
         for _ in 0..fastrand::u8(0..4) {

@@ -24,7 +24,7 @@ use crate::action::Failure;
 
 /// The first and the longest delay before reconnecting to a phone.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a phone may take to answer, or to reopen its log.
 const OPENING: Duration = Duration::from_secs(15);
@@ -33,7 +33,7 @@ const OPENING: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// The maximum size of a log file, in bytes.
-const LONGEST_FILE: u64 = 1 << 30;
+const MAX_FILE: u64 = 1 << 30;
 
 /// Follows a log.
 pub(super) struct Follower {
@@ -86,7 +86,7 @@ impl Follower {
             }
             stream = loop {
                 sleep(wait).await;
-                wait = (wait * 2).min(LONGEST_WAIT);
+                wait = (wait * 2).min(MAX_WAIT);
                 match self.reopen().await {
                     Ok(stream) => break stream,
                     Err(FollowError::Over(reason)) => return reason,
@@ -226,8 +226,8 @@ fn line(entry: &LogEntry) -> String {
     let time = time.replace('T', " ");
     // Milliseconds only, unless there are microseconds.
     let time = time.strip_suffix("000").unwrap_or(&time);
-    let letter = priority.letter();
-    format!("{time} {pid:5} {tid:5} {letter} {tag:<8}: {message}\n")
+    let level = priority.letter();
+    format!("{time} {pid:5} {tid:5} {level} {tag:<8}: {message}\n")
 }
 
 /// A log file.
@@ -243,11 +243,8 @@ impl LogFile {
 
     async fn write(&mut self, line: &str) -> Result<(), String> {
         self.bytes += line.len() as u64;
-        if self.bytes > LONGEST_FILE {
-            return Err(format!(
-                "the log file reached its maximum size of {} MiB",
-                LONGEST_FILE >> 20
-            ));
+        if self.bytes > MAX_FILE {
+            return Err(format!("the log file reached its maximum size of {} MiB", MAX_FILE >> 20));
         }
         self.file.write_all(line.as_bytes()).await.map_err(|error| full(&error))
     }
@@ -308,7 +305,7 @@ mod tests {
     #[tokio::test]
     async fn log_file_is_limited_to_one_gibibyte() {
         let null = File::options().write(true).open("/dev/null").await.unwrap();
-        let mut file = LogFile { file: BufWriter::new(null), bytes: LONGEST_FILE - 6 };
+        let mut file = LogFile { file: BufWriter::new(null), bytes: MAX_FILE - 6 };
         file.write("entry\n").await.unwrap();
         assert_eq!(
             file.write("x").await.unwrap_err(),

@@ -35,10 +35,10 @@ async fn hit(session: &Session, number: &str) -> (String, Point) {
 async fn refused(session: &Session, number: &str) -> (Option<String>, bool) {
     match ask(session, tap(number)).await {
         Err(Failure {
-            cause: Cause::StaleReference { list: "controls", number: told, reason, none },
+            cause: Cause::StaleReference { list: "controls", number: stale, reason, none },
             side_effect: SideEffect::None,
         }) => {
-            assert_eq!(told, number);
+            assert_eq!(stale, number);
             (reason, none)
         }
         other => panic!("{other:?}"),

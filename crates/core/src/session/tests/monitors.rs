@@ -174,16 +174,15 @@ async fn log_read_is_limited_and_clears_on_request() {
     let phone = Studio::new("fake");
     let (session, _root) = in_studios(&[&phone]);
     phone.write(0..6000);
-    let read = async |most, clear| {
-        ask(&session, Action::ReadLog { filter: filter(), max: most, clear }).await
-    };
-    for (most, count) in [(1, 1), (5000, 5000)] {
-        let Ok(Outcome::Log(entries)) = read(most, false).await else { panic!() };
+    let read =
+        async |max, clear| ask(&session, Action::ReadLog { filter: filter(), max, clear }).await;
+    for (max, count) in [(1, 1), (5000, 5000)] {
+        let Ok(Outcome::Log(entries)) = read(max, false).await else { panic!() };
         assert_eq!(entries.len(), count);
         assert_eq!(entries.last().unwrap().message, "entry 5999");
     }
-    for most in [0, 5001] {
-        let failure = read(most, true).await.unwrap_err();
+    for max in [0, 5001] {
+        let failure = read(max, true).await.unwrap_err();
         assert!(matches!(failure.cause, Cause::InvalidArgument { .. }), "{failure:?}");
     }
     assert_eq!(lock(&phone.log).cleared, 0);

@@ -98,7 +98,7 @@ impl Studio {
         self.written.notify_waiters();
     }
 
-    fn there(&self) -> Result<(), Error> {
+    fn check_plugged(&self) -> Result<(), Error> {
         if self.gone.load(Ordering::SeqCst) {
             return Err(Error::NotConnected {
                 reason: "unplugged".into(),
@@ -139,7 +139,7 @@ impl Recording for Tape {
         self.lasting
     }
     async fn stop(&mut self) -> Result<(), Error> {
-        self.studio.there()?;
+        self.studio.check_plugged()?;
         let stopping = *lock(&self.studio.stopping);
         sleep(stopping).await;
         let error = lock(&self.studio.unstoppable).map(|reason| reason());
@@ -174,7 +174,7 @@ impl LogStream for Reader {
         loop {
             let studio = Arc::clone(&self.studio);
             let written = studio.written.notified();
-            self.studio.there()?;
+            self.studio.check_plugged()?;
             if let Some(entry) = lock(&self.studio.log).entries.get(self.next).cloned() {
                 self.next += 1;
                 return Ok(Some(entry));
@@ -199,7 +199,7 @@ impl Device for Handle {
         &self.0.identity
     }
     async fn probe(&self) -> Result<(), Error> {
-        self.0.there()
+        self.0.check_plugged()
     }
     async fn restore_borrowed(&self) {}
     async fn disconnect(&self) {}
@@ -249,7 +249,7 @@ impl Device for Handle {
 #[async_trait]
 impl DeviceFiles for Handle {
     async fn screenshot_into(&self, path: &str) -> Result<(), Error> {
-        self.0.there()?;
+        self.0.check_plugged()?;
         lock(&self.0.files).insert(path.into(), b"picture".into());
         Ok(())
     }
@@ -258,7 +258,7 @@ impl DeviceFiles for Handle {
         path: &str,
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<u64, Error> {
-        self.0.there()?;
+        self.0.check_plugged()?;
         let output = "no such file".into();
         let none = Error::Failed { what: "read the file", text: output };
         let bytes = lock(&self.0.files).get(path).cloned().ok_or(none)?;
@@ -266,7 +266,7 @@ impl DeviceFiles for Handle {
         let (first, rest) = bytes.split_at(bytes.len() / 2);
         into.write_all(first).await.unwrap();
         sleep(fetching).await;
-        self.0.there()?;
+        self.0.check_plugged()?;
         into.write_all(rest).await.unwrap();
         Ok(bytes.len() as u64)
     }
@@ -300,7 +300,7 @@ impl ScreenCapture for Handle {
         &self,
         options: &RecordingOptions,
     ) -> Result<Box<dyn Recording>, Error> {
-        self.0.there()?;
+        self.0.check_plugged()?;
         self.0.running.fetch_add(1, Ordering::SeqCst);
         let lasting = options.time_limit.min(*lock(&self.0.longest));
         let (studio, path) = (Arc::clone(&self.0), options.path.clone());
@@ -332,7 +332,7 @@ impl Logs for Handle {
         _filter: &LogFilter,
         last: Option<&LogEntry>,
     ) -> Result<Box<dyn LogStream>, Error> {
-        self.0.there()?;
+        self.0.check_plugged()?;
         let mut log = lock(&self.0.log);
         if log.refuses {
             let reason = "the filter".into();

@@ -260,10 +260,11 @@ async fn hint_that_appears_after_clearing_is_recognized() {
 async fn unreadable_screen_does_not_hide_that_text_was_typed() {
     let busy = || Error::NotReady { what: "dump the screen", text: "no idle state".into() };
     // It is retried once.
-    for (fails, told) in [(vec![busy()], Readback::Same), (vec![busy(), busy()], Readback::NoField)]
+    for (fails, expected) in
+        [(vec![busy()], Readback::Same), (vec![busy(), busy()], Readback::NoField)]
     {
         let phone = OneField::new(|phone| *lock(&phone.fails) = fails);
-        assert_eq!(ask(&phone, TextInput::of("x")).await, Ok(told));
+        assert_eq!(ask(&phone, TextInput::of("x")).await, Ok(expected));
     }
     let gone = Error::NotConnected { reason: "unplugged".into(), acted: SideEffect::None };
     let phone = OneField::new(|phone| *lock(&phone.fails) = vec![gone]);

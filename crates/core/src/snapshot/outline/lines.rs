@@ -9,10 +9,10 @@ use super::role::{has_value, role};
 use crate::snapshot::Snapshot;
 
 /// A tap target with more texts than this is a panel: its texts get lines of their own.
-const MOST_TEXTS: usize = 12;
+const MAX_TEXTS: usize = 12;
 
 /// A control takes over at most this many texts beside it as its name.
-const MOST_LABELS: usize = 3;
+const MAX_LABELS: usize = 3;
 
 /// One line.
 pub(super) struct Line<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Line<'a> {
     pub(super) states: Vec<&'static str>,
     /// Whether it can be acted on, and so has a ref.
     pub(super) is_target: bool,
-    /// Whether it is hard to tell apart without a name.
+    /// Whether it needs a name to be recognized.
     pub(super) needs_name: bool,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Plan<'a> {
             }
         }
         for (owner, texts) in taken.into_iter().enumerate() {
-            if areas[owner] == 0 && texts.len() <= MOST_TEXTS {
+            if areas[owner] == 0 && texts.len() <= MAX_TEXTS {
                 texts.iter().for_each(|&at| self.is_elsewhere[at] = true);
                 self.taken[owner] = texts;
             }
@@ -191,7 +191,7 @@ impl<'a> Plan<'a> {
             let name = [&*node.description, text].into_iter().find(|name| !name.is_empty());
             let mut outer = node.parent;
             while let Some(here) = outer.filter(|&here| {
-                self.targets_inside[here] == self.targets_inside[at] && free[here] <= MOST_LABELS
+                self.targets_inside[here] == self.targets_inside[at] && free[here] <= MAX_LABELS
             }) {
                 outer = self.nodes[here].parent;
                 if free[here] == 0 {

@@ -15,7 +15,7 @@ pub struct NumberedLine {
     pub text: String,
     /// How many lines it is nested in.
     pub depth: usize,
-    /// Its number; `None` for the first line, and for what is no control.
+    /// Its number; `None` for the first line, and for elements that are not controls.
     pub number: Option<ControlNumber>,
     /// Where it is, if it can be acted on.
     pub place: Option<LinePlace>,
@@ -81,7 +81,7 @@ const UNLOCK: &str = "KEYCODE_WAKEUP and a swipe up open it, unless it asks for 
 struct NumberStyle<'a>(&'a Controls);
 
 impl Style for NumberStyle<'_> {
-    const LONGEST_TEXT: usize = 160;
+    const MAX_TEXT: usize = 160;
 
     fn stand_in(&self, line: &Line) -> Option<String> {
         let id = super::short_id(&self.0.snapshot.tree.nodes[line.node].id);

@@ -40,7 +40,7 @@ const ROLES: [(&str, &str); 34] = [
     ("Sheet", "dialog"),
 ];
 
-/// The role of a node; empty if its class tells nothing that its line does not.
+/// The role of a node; empty if its class adds nothing to its line.
 pub(super) fn role(node: &Node) -> &'static str {
     if text_field::is_text_field(node) {
         return "field";

@@ -269,7 +269,7 @@ fn hostile_text_stays_in_its_quotes() {
     long.nodes = vec![long.nodes[0].clone(); 2000];
     let long = Snapshot::number(long, None, &AtomicU32::new(1));
     let text = outline(&long, OutlineDetail::Full);
-    assert!(text.len() < MOST_BYTES + 2 * LONGEST_TEXT, "{}", text.len());
+    assert!(text.len() < MAX_BYTES + 2 * MAX_TEXT, "{}", text.len());
     assert!(text.ends_with(" more elements left out)"));
 }
 

@@ -9,7 +9,7 @@ use thumbwire_base::truncate;
 
 use super::super::{RejectedCall, RejectionReason};
 use super::devices::rows;
-use super::{LONGEST_NAME, LONGEST_SENTENCE, Reply, json_reply, rounded};
+use super::{MAX_NAME, MAX_SENTENCE, Reply, json_reply, rounded};
 use crate::action::{Cause, Failure, FileNameError};
 
 /// The error code of unexpected errors.
@@ -67,19 +67,18 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
         Cause::DeviceNotConnected { device, reason } if tool == "select_device" => {
             let error = format!(
                 "Device '{}' is not connected (not present in `adb devices`)",
-                truncate(device, LONGEST_NAME)
+                truncate(device, MAX_NAME)
             );
             let more = [
-                ("device_id", truncate(device, LONGEST_NAME).into()),
+                ("device_id", truncate(device, MAX_NAME).into()),
                 ("state", "not-found".into()),
-                ("details", truncate(reason, LONGEST_NAME).into()),
+                ("details", truncate(reason, MAX_NAME).into()),
             ];
             failing(&error, more, &next)
         }
         Cause::DeviceNotConnected { device, reason }
         | Cause::DeviceNotAnswering { device, reason } => {
-            let (device, reason) =
-                (truncate(device, LONGEST_NAME), truncate(reason, LONGEST_SENTENCE));
+            let (device, reason) = (truncate(device, MAX_NAME), truncate(reason, MAX_SENTENCE));
             let error = format!("Device '{device}' is not connected: {reason}");
             failing(&error, in_tool(tool), &next)
         }
@@ -99,14 +98,14 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
             failing(&error, [("elements_found", (*found).into())], &next)
         }
         Cause::NoSuchRecording { id, known } => {
-            let error = format!("Recording {} not found", truncate(id, LONGEST_NAME));
+            let error = format!("Recording {} not found", truncate(id, MAX_NAME));
             failing(&error, [("active_recordings", known.clone().into())], &next)
         }
         Cause::NoSuchMonitor { id, known } => {
-            let error = format!("Monitor {} not found", truncate(id, LONGEST_NAME));
+            let error = format!("Monitor {} not found", truncate(id, MAX_NAME));
             failing(&error, [("active_monitors", known.clone().into())], &next)
         }
-        cause => failing(&truncate(&cause.to_string(), LONGEST_SENTENCE), in_tool(tool), &next),
+        cause => failing(&truncate(&cause.to_string(), MAX_SENTENCE), in_tool(tool), &next),
     }
 }
 
@@ -118,7 +117,7 @@ const NOT_FOUND: &str =
     "Element not found. Verify the text, resource_id, or content_desc is correct";
 
 fn bad_name(name: &str, reason: &FileNameError) -> String {
-    let name = truncate(name, LONGEST_NAME);
+    let name = truncate(name, MAX_NAME);
     match reason {
         FileNameError::Empty => "Filename cannot be empty".into(),
         FileNameError::EscapesRoot => format!("Path traversal detected in filename: {name}"),
@@ -159,7 +158,7 @@ fn in_tool(tool: &str) -> Vec<(&'static str, Value)> {
 }
 
 fn not_ready(tool: &str, device: &str, state: &str, next: &str) -> Value {
-    let (device, state) = (truncate(device, LONGEST_NAME), truncate(state, LONGEST_NAME));
+    let (device, state) = (truncate(device, MAX_NAME), truncate(state, MAX_NAME));
     let error = format!("Device '{device}' is not ready (state: {state}); expected 'device'");
     let more = match tool {
         "select_device" => vec![("device_id", device.into()), ("state", state.into())],

@@ -5,7 +5,7 @@ use serde_json::json;
 use thumbwire_base::truncate;
 use thumbwire_device::{Key, KeyCode};
 
-use super::{LONGEST_NAME, Reply, json_reply};
+use super::{MAX_NAME, Reply, json_reply};
 use crate::action::{Readback, TextInput, TypeResult, request};
 
 /// The arguments of `input_text`.
@@ -57,13 +57,13 @@ pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<request::Press, St
         let outside = || {
             format!(
                 "Numeric keycode out of valid range (0-{HIGHEST}): {}",
-                truncate(given, LONGEST_NAME)
+                truncate(given, MAX_NAME)
             )
         };
         return Ok(request::Press(Key::Android(KeyCode(number.ok_or_else(outside)?))));
     }
     let code = KeyCode::from_name(given);
-    let unknown = || format!("Unknown Android keycode: {}", truncate(given, LONGEST_NAME));
+    let unknown = || format!("Unknown Android keycode: {}", truncate(given, MAX_NAME));
     Ok(request::Press(Key::Android(code.ok_or_else(unknown)?)))
 }
 
@@ -96,10 +96,10 @@ fn typing_warning(text: &str, field: &Readback) -> Option<String> {
         }
         Readback::Differs { shows } if text.is_empty() => Some(format!(
             "The field still shows {:?}, which may be its hint",
-            truncate(shows, LONGEST_NAME)
+            truncate(shows, MAX_NAME)
         )),
         Readback::Differs { shows } => {
-            Some(format!("The field shows {:?}", truncate(shows, LONGEST_NAME)))
+            Some(format!("The field shows {:?}", truncate(shows, MAX_NAME)))
         }
         Readback::Hidden => Some("Not checked: the field hides its content".into()),
     }

@@ -8,7 +8,7 @@ use super::{NoArgs, Reply, json_reply, non_empty, rounded};
 use crate::action::{LogMonitor, request};
 
 /// The maximum number of entries per call.
-const MOST: u64 = 5000;
+const MAX_COUNT: u64 = 5000;
 
 /// The arguments of `get_logcat`.
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ fn default_lines() -> u64 {
 pub(super) fn parse_get_logcat(logcat: &GetLogcatArgs) -> Result<request::ReadLog, String> {
     Ok(request::ReadLog {
         filter: filter(&logcat.tag_filter, &logcat.priority)?,
-        max: logcat.max_lines.min(MOST) as usize,
+        max: logcat.max_lines.min(MAX_COUNT) as usize,
         clear: logcat.clear_first.unwrap_or(false),
     })
 }
@@ -65,12 +65,12 @@ pub(super) fn render_get_logcat(logcat: &GetLogcatArgs, entries: Vec<LogEntry>) 
         "filter_applied": {
             "tag": non_empty(&logcat.tag_filter),
             "priority": logcat.priority,
-            "max_lines": logcat.max_lines.min(MOST),
+            "max_lines": logcat.max_lines.min(MAX_COUNT),
             "since_time": null,
         },
     });
-    if logcat.max_lines > MOST {
-        reply["note"] = format!("max_lines clamped to {MOST}").into();
+    if logcat.max_lines > MAX_COUNT {
+        reply["note"] = format!("max_lines clamped to {MAX_COUNT}").into();
     }
     json_reply(reply)
 }

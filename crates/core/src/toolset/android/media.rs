@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_device::Size;
 
-use super::{LONGEST_NAME, NoArgs, Reply, json_reply, non_empty, rounded};
+use super::{MAX_NAME, NoArgs, Reply, json_reply, non_empty, rounded};
 use crate::action::{FetchResult, RecordingInfo, SavedScreenshot, request};
 
 /// The arguments of `take_screenshot`.
@@ -142,7 +142,7 @@ fn bit_rate(rate: &str) -> Result<u32, String> {
     bits.filter(|&bits| bits > 0).ok_or_else(|| {
         format!(
             "`bit_rate` is {:?}; it must be bits per second, such as 4M",
-            truncate(rate, LONGEST_NAME)
+            truncate(rate, MAX_NAME)
         )
     })
 }
@@ -153,7 +153,7 @@ fn size(limit: &str) -> Result<Size, String> {
     sides.map(|(width, height)| Size { width, height }).ok_or_else(|| {
         format!(
             "`size_limit` is {:?}; it must be pixels, such as 720x1280",
-            truncate(limit, LONGEST_NAME)
+            truncate(limit, MAX_NAME)
         )
     })
 }

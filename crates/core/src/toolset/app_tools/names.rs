@@ -22,7 +22,7 @@ pub const PREFIX: &str = "app_";
 
 /// The longest name, in characters: clients accept `^[a-zA-Z0-9_-]{1,64}$`, and reject the whole
 /// list for one longer name.
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
 /// How many digits a name gets, in order of escalation. An attacker can brute-force eight to
 /// collide with another tool.
@@ -94,10 +94,10 @@ pub(super) fn digits(text: &[&str], count: usize) -> String {
 fn plain(key: &ToolIdentity) -> (String, bool) {
     let suffix = key.app.rsplit('.').next().unwrap_or_default();
     let id = key.id.rsplit('#').next().unwrap_or_default();
-    let (suffix, whole) = fitted(suffix, LONGEST);
-    let (id, also) = fitted(id, LONGEST);
+    let (suffix, whole) = fitted(suffix, MAX_LENGTH);
+    let (id, also) = fitted(id, MAX_LENGTH);
     let name = format!("{PREFIX}{suffix}_{id}");
-    let fits = name.len() <= LONGEST;
+    let fits = name.len() <= MAX_LENGTH;
     (name, whole && also && fits)
 }
 
@@ -107,7 +107,7 @@ fn named(plain: &str, key: &ToolIdentity, count: usize) -> String {
     }
     let ToolIdentity { app, by, service, id } = key;
     // Slicing is safe: it is ASCII.
-    let stem = &plain[..plain.len().min(LONGEST - 1 - count)];
+    let stem = &plain[..plain.len().min(MAX_LENGTH - 1 - count)];
     format!("{stem}_{}", digits(&[app, by, service, id], count))
 }
 
@@ -127,7 +127,7 @@ mod tests {
     fn check(keys: &[ToolIdentity], expected: &[&str]) {
         let names = names(keys);
         let fits = |name: &String| {
-            let (_, fits) = fitted(name, LONGEST);
+            let (_, fits) = fitted(name, MAX_LENGTH);
             fits && name.starts_with(PREFIX)
         };
         assert!(names.iter().all(fits), "{names:?}");
@@ -145,17 +145,17 @@ mod tests {
 
     #[test]
     fn invalid_characters_add_digits() {
-        let odd = key("com.example.notes", "add note");
-        check(std::slice::from_ref(&odd), &["app_notes_add_note_2f0c0a52"]);
+        let spaced = key("com.example.notes", "add note");
+        check(std::slice::from_ref(&spaced), &["app_notes_add_note_2f0c0a52"]);
         check(
-            &[odd, key("com.example.notes", "add_note")],
+            &[spaced, key("com.example.notes", "add_note")],
             &["app_notes_add_note_2f0c0a52", "app_notes_add_note"],
         );
         let empty = names(&[key("", ""), key("com.example.笔记", "添加")]);
         assert!(empty[0].starts_with("app___"), "{empty:?}");
         assert!(empty[1].starts_with("app_______"), "{empty:?}");
         let long = names(&[key("com.example.notes", &"x".repeat(100_000))]);
-        assert_eq!((long[0].len(), &long[0][..12]), (LONGEST, "app_notes_xx"));
+        assert_eq!((long[0].len(), &long[0][..12]), (MAX_LENGTH, "app_notes_xx"));
     }
 
     #[test]
@@ -175,10 +175,10 @@ mod tests {
 
     #[test]
     fn apps_cannot_take_over_a_hashed_name() {
-        let odd = key("com.example.notes", "add note");
-        let name = names(std::slice::from_ref(&odd)).remove(0);
+        let spaced = key("com.example.notes", "add note");
+        let name = names(std::slice::from_ref(&spaced)).remove(0);
         let copied = name.strip_prefix("app_notes_").unwrap();
-        let both = names(&[odd, key("org.evil.notes", copied)]);
+        let both = names(&[spaced, key("org.evil.notes", copied)]);
         assert_ne!(both[0], both[1]);
         assert!(both.iter().all(|it| *it != name), "{both:?}");
     }

@@ -15,12 +15,12 @@ use crate::action::{AppTool, AppToolCall, AppToolProtocol, AppTools, Catalog, Tr
 /// The maximum number of tools per app, in total, and their total size in bytes. A model reads all
 /// of them before each call; clients have their own limits (OpenAI's API accepts 128 functions).
 /// Omitted tools can be called with `mobile_call_app_tool`.
-const MOST_OF_AN_APP: usize = 32;
-const MOST: usize = 96;
-const MOST_BYTES: usize = 64_000;
+const MAX_OF_AN_APP: usize = 32;
+const MAX_COUNT: usize = 96;
+const MAX_BYTES: usize = 64_000;
 /// The maximum length of a description, and of the list of outputs, in characters.
-const LONGEST_DESCRIPTION: usize = 300;
-const LONGEST_OUTPUTS: usize = 120;
+const MAX_DESCRIPTION: usize = 300;
+const MAX_OUTPUTS: usize = 120;
 
 /// A tool that an app offers on some phones.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,12 +60,12 @@ pub fn offers(phones: &[(String, Arc<Catalog>)]) -> Offers {
     for (phone, catalog) in phones {
         let trusted = catalog.apps.iter().filter(|app| app.trusted == TrustStatus::Yes);
         for app in trusted {
-            if app.tools.len() > MOST_OF_AN_APP {
-                let more = app.tools.len() - MOST_OF_AN_APP;
+            if app.tools.len() > MAX_OF_AN_APP {
+                let more = app.tools.len() - MAX_OF_AN_APP;
                 left_out
                     .push(format!("{more} tools of {} on {phone}: the app has too many", app.app));
             }
-            for (place, tool) in app.tools.iter().take(MOST_OF_AN_APP).enumerate() {
+            for (place, tool) in app.tools.iter().take(MAX_OF_AN_APP).enumerate() {
                 let now = FoundTool { app, place, tool, phones: Vec::new() };
                 let found = found.entry(key(app, tool)).or_insert_with(|| now.clone());
                 if app.version > found.app.version {
@@ -105,7 +105,7 @@ pub fn offers(phones: &[(String, Arc<Catalog>)]) -> Offers {
         let size = offer.name.len()
             + offer.description().len()
             + Value::from(offer.taken.schema.clone()).to_string().len();
-        if all.len() == MOST || bytes + size > MOST_BYTES {
+        if all.len() == MAX_COUNT || bytes + size > MAX_BYTES {
             left_out.push(format!("{}: too many tools in total", offer.name));
             continue;
         }
@@ -159,17 +159,16 @@ fn key(app: &AppTools, tool: &AppTool) -> ToolIdentity {
 
 /// The app's description and the outputs.
 fn described(tool: &AppTool) -> String {
-    let mut text = sanitize(&tool.description, LONGEST_DESCRIPTION);
+    let mut text = sanitize(&tool.description, MAX_DESCRIPTION);
     let mut outputs = String::new();
-    for output in tool.output.iter().take(LONGEST_OUTPUTS) {
+    for output in tool.output.iter().take(MAX_OUTPUTS) {
         let comma = if outputs.is_empty() { "" } else { ", " };
-        let _ =
-            write!(outputs, "{comma}{} ({})", sanitize(&output.name, LONGEST_OUTPUTS), output.kind);
+        let _ = write!(outputs, "{comma}{} ({})", sanitize(&output.name, MAX_OUTPUTS), output.kind);
     }
     if !outputs.is_empty() {
         let end = if text.is_empty() || text.ends_with(['.', '!', '?']) { "" } else { "." };
         let gap = if text.is_empty() { "" } else { " " };
-        let _ = write!(text, "{end}{gap}Returns {}", sanitize(&outputs, LONGEST_OUTPUTS));
+        let _ = write!(text, "{end}{gap}Returns {}", sanitize(&outputs, MAX_OUTPUTS));
     }
     text
 }

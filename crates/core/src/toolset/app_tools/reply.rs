@@ -8,10 +8,10 @@ use crate::toolset::Reply;
 
 /// The maximum length of a message and of an output text in characters, and of all outputs in
 /// bytes. Longer values are truncated, with a warning.
-const LONGEST_MESSAGE: usize = 2_000;
-const LONGEST_TEXT: usize = 20_000;
-const MOST_BYTES: usize = 100_000;
-const MOST_WARNINGS: usize = 10;
+const MAX_MESSAGE: usize = 2_000;
+const MAX_TEXT: usize = 20_000;
+const MAX_BYTES: usize = 100_000;
+const MAX_WARNINGS: usize = 10;
 
 /// The tool result: JSON as text and structured content; an error with the next move if the app
 /// reports a failure.
@@ -25,12 +25,12 @@ pub fn answered(answered: AppToolResult) -> Reply {
             "output": {},
         })),
         AppToolReply::Answer { success, message, output, warnings } => {
-            let message = sanitize(&message, LONGEST_MESSAGE);
+            let message = sanitize(&message, MAX_MESSAGE);
             let (output, cut) = bounded(output);
             let mut warnings: Vec<String> = warnings
                 .iter()
-                .take(MOST_WARNINGS)
-                .map(|warning| sanitize(warning, LONGEST_MESSAGE))
+                .take(MAX_WARNINGS)
+                .map(|warning| sanitize(warning, MAX_MESSAGE))
                 .collect();
             warnings.extend(cut);
             let mut structured = json!({
@@ -48,7 +48,7 @@ pub fn answered(answered: AppToolResult) -> Reply {
             let said = if message.is_empty() { "no reason given".into() } else { message };
             let text = format!(
                 "{app} reported that {} failed: “{said}” (the app's words)\nNext: correct the arguments, or use the app on its screen",
-                sanitize(&tool, LONGEST_MESSAGE)
+                sanitize(&tool, MAX_MESSAGE)
             );
             Reply { structured: Some(structured), ..Reply::error(text) }
         }
@@ -76,14 +76,14 @@ fn bounded(output: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
     for (name, mut value) in output {
         let mut shortened = false;
         if let Value::String(text) = &mut value
-            && let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT)
+            && let Some((end, _)) = text.char_indices().nth(MAX_TEXT)
         {
             text.truncate(end);
             text.push('…');
             shortened = true;
         }
         let size = name.len() + value.to_string().len();
-        if bytes + size > MOST_BYTES {
+        if bytes + size > MAX_BYTES {
             cut += 1;
             continue;
         }
@@ -145,7 +145,7 @@ mod tests {
             (0..100).map(|i| (format!("text{i}"), book.clone().into())).collect();
         let reply = app_reply(true, &book, many.into());
         let out = reply.structured.unwrap();
-        assert!(out.to_string().len() < MOST_BYTES + LONGEST_MESSAGE + 1_000);
+        assert!(out.to_string().len() < MAX_BYTES + MAX_MESSAGE + 1_000);
         assert!(
             out["warnings"][0].as_str().unwrap().starts_with("100 values"),
             "{}",

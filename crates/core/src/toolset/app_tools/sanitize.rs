@@ -18,7 +18,7 @@ pub fn sanitize(text: &str, max: usize) -> String {
 /// The app's words, introduced by a sentence that names the app and says that they are not
 /// instructions.
 pub(super) fn fence(app: &str, text: &str) -> String {
-    let app = sanitize(app, LONGEST_APP);
+    let app = sanitize(app, MAX_APP);
     match text {
         "" => format!("Offered by the app {app}, without a description."),
         words => format!(
@@ -29,7 +29,7 @@ pub(super) fn fence(app: &str, text: &str) -> String {
 
 /// The maximum length of an app id here; Android allows 223 characters
 /// (`ApplicationPackageManager`'s name limit).
-pub(super) const LONGEST_APP: usize = 120;
+pub(super) const MAX_APP: usize = 120;
 
 /// The character, or a lookalike.
 fn fold_confusable(char: char) -> char {

@@ -21,16 +21,16 @@ pub(super) struct PublishedSchema {
 }
 
 /// The maximum length of a parameter's description, in characters.
-const LONGEST_DESCRIPTION: usize = 120;
+const MAX_DESCRIPTION: usize = 120;
 /// Tools with more parameters or larger schemas (in bytes) are not published: a model reads all of
 /// it before each call.
-const MOST_PARAMETERS: usize = 32;
-const MOST_BYTES: usize = 4_000;
+const MAX_PARAMETERS: usize = 32;
+const MAX_BYTES: usize = 4_000;
 /// The maximum depth of an app's schema.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 /// The maximum number of values of an `enum`, and their maximum length in characters.
-const MOST_VALUES: usize = 32;
-const LONGEST_VALUE: usize = 80;
+const MAX_VALUES: usize = 32;
+const MAX_VALUE: usize = 80;
 /// Our own argument, which selects the phone.
 const DEVICE: &str = "device";
 
@@ -44,9 +44,9 @@ pub(super) fn publish(tool: &AppTool) -> Result<PublishedSchema, String> {
         Some(schema) => of_schema(schema)?,
         None => of_parameters(&tool.input),
     };
-    if properties.len() > MOST_PARAMETERS {
+    if properties.len() > MAX_PARAMETERS {
         return Err(format!(
-            "it has {} parameters; the maximum is {MOST_PARAMETERS}",
+            "it has {} parameters; the maximum is {MAX_PARAMETERS}",
             properties.len()
         ));
     }
@@ -71,9 +71,9 @@ pub(super) fn publish(tool: &AppTool) -> Result<PublishedSchema, String> {
     }
     schema.insert("additionalProperties".into(), false.into());
     let size = Value::from(schema.clone()).to_string().len();
-    match size <= MOST_BYTES {
+    match size <= MAX_BYTES {
         true => Ok(PublishedSchema { schema, renamed }),
-        false => Err(format!("its schema has {size} bytes; the maximum is {MOST_BYTES}")),
+        false => Err(format!("its schema has {size} bytes; the maximum is {MAX_BYTES}")),
     }
 }
 
@@ -93,7 +93,7 @@ type Properties = (Vec<(String, Value)>, Vec<String>);
 
 fn of_parameters(input: &[Parameter]) -> Properties {
     let mut properties: Vec<(String, Value)> = Vec::new();
-    for parameter in input.iter().take(MOST_PARAMETERS + 1) {
+    for parameter in input.iter().take(MAX_PARAMETERS + 1) {
         if properties.iter().all(|(name, _)| *name != parameter.name) {
             let mut property = json!({ "type": parameter.kind });
             describe(&mut property, &parameter.description);
@@ -107,7 +107,7 @@ fn of_parameters(input: &[Parameter]) -> Properties {
 fn of_schema(schema: &Map<String, Value>) -> Result<Properties, String> {
     let named = schema.get("properties").and_then(Value::as_object);
     let mut properties = Vec::new();
-    for (name, property) in named.into_iter().flatten().take(MOST_PARAMETERS + 1) {
+    for (name, property) in named.into_iter().flatten().take(MAX_PARAMETERS + 1) {
         properties.push((name.clone(), supported_part(property, 1)?));
     }
     Ok((properties, strings(schema.get("required"))))
@@ -118,7 +118,7 @@ fn supported_part(schema: &Value, depth: usize) -> Result<Value, String> {
     const KINDS: [&str; 6] = ["string", "boolean", "integer", "number", "array", "object"];
     const NUMBERS: [&str; 6] =
         ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"];
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err("its schema is nested too deeply".into());
     }
     let mut kept_of = json!({});
@@ -141,10 +141,10 @@ fn supported_part(schema: &Value, depth: usize) -> Result<Value, String> {
     }
     let values = schema.get("enum").and_then(Value::as_array);
     let plain = |value: &Value| match value {
-        Value::String(value) => sanitize(value, LONGEST_VALUE) == *value,
+        Value::String(value) => sanitize(value, MAX_VALUE) == *value,
         other => !other.is_object() && !other.is_array(),
     };
-    if let Some(values) = values.filter(|all| all.len() <= MOST_VALUES && all.iter().all(plain)) {
+    if let Some(values) = values.filter(|all| all.len() <= MAX_VALUES && all.iter().all(plain)) {
         kept_of["enum"] = values.clone().into();
     }
     if let Some(items) = schema.get("items").filter(|_| kinds.contains(&"array")) {
@@ -152,7 +152,7 @@ fn supported_part(schema: &Value, depth: usize) -> Result<Value, String> {
     }
     let inner = schema.get("properties").and_then(Value::as_object);
     if let Some(inner) = inner.filter(|_| kinds.contains(&"object")) {
-        if inner.len() > MOST_PARAMETERS {
+        if inner.len() > MAX_PARAMETERS {
             return Err("an object parameter has too many properties".into());
         }
         let mut properties = Map::new();
@@ -175,7 +175,7 @@ fn supported_part(schema: &Value, depth: usize) -> Result<Value, String> {
 }
 
 fn describe(property: &mut Value, text: &str) {
-    let text = sanitize(text, LONGEST_DESCRIPTION);
+    let text = sanitize(text, MAX_DESCRIPTION);
     if !text.is_empty() {
         property["description"] = text.into();
     }
@@ -189,12 +189,12 @@ fn strings(list: Option<&Value>) -> Vec<String> {
 /// The published name of a parameter: the app's own, unless clients reject it or it clashes with
 /// ours.
 fn published_name(name: &str) -> String {
-    const LONGEST: usize = 64;
+    const MAX_LENGTH: usize = 64;
     const COUNT: usize = 8;
-    match fitted(name, LONGEST) {
+    match fitted(name, MAX_LENGTH) {
         (name, true) if name != DEVICE => name,
         (fitted, _) => {
-            let stem: String = fitted.chars().take(LONGEST - 1 - COUNT).collect();
+            let stem: String = fitted.chars().take(MAX_LENGTH - 1 - COUNT).collect();
             format!("{stem}_{}", digits(&[name], COUNT))
         }
     }

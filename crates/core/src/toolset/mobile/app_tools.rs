@@ -15,15 +15,15 @@ use crate::action::{
 use crate::toolset::app_tools::{answered, sanitize};
 
 /// The maximum length of an app's names and sentences, in characters.
-const LONGEST_NAME: usize = 120;
-const LONGEST_SENTENCE: usize = 300;
+const MAX_NAME: usize = 120;
+const MAX_SENTENCE: usize = 300;
 /// The maximum size of a page in bytes; it has at least one row.
 const PAGE: usize = 16_000;
 /// The maximum number of findings per app, of values per tool, and the maximum size of a tool's own
 /// schema in bytes.
-const MOST_COMPLAINTS: usize = 10;
-const MOST_VALUES: usize = 32;
-const LARGEST_SCHEMA: usize = 4_000;
+const MAX_COMPLAINTS: usize = 10;
+const MAX_VALUES: usize = 32;
+const MAX_SCHEMA: usize = 4_000;
 
 #[derive(Deserialize)]
 pub(super) struct ListAppToolsArgs {
@@ -75,24 +75,24 @@ pub(super) fn render_list_app_tools(wanted: &ListAppToolsArgs, catalog: Arc<Cata
 fn head(app: &AppTools) -> Value {
     let AppTools { app: id, by, name, description, version, trusted, complaints, .. } = app;
     let mut head = json!({
-        "bundle_id": sanitize(&id.0, LONGEST_NAME),
+        "bundle_id": sanitize(&id.0, MAX_NAME),
         "by": by.name(),
-        "name": sanitize(name, LONGEST_NAME),
+        "name": sanitize(name, MAX_NAME),
         "version": version,
         "trust": trusted.name(),
     });
     if !description.is_empty() {
-        head["description"] = sanitize(description, LONGEST_SENTENCE).into();
+        head["description"] = sanitize(description, MAX_SENTENCE).into();
     }
     if let TrustStatus::Changed(what) = trusted {
-        head["changed"] = sanitize(what, LONGEST_SENTENCE).into();
+        head["changed"] = sanitize(what, MAX_SENTENCE).into();
     }
-    let complaint = |AppToolFinding { rule, fatal, message }: &AppToolFinding| json!({ "rule": sanitize(rule, LONGEST_NAME), "fatal": fatal, "says": sanitize(message, LONGEST_SENTENCE) });
+    let complaint = |AppToolFinding { rule, fatal, message }: &AppToolFinding| json!({ "rule": sanitize(rule, MAX_NAME), "fatal": fatal, "says": sanitize(message, MAX_SENTENCE) });
     if !complaints.is_empty() {
-        let out: Vec<Value> = complaints.iter().take(MOST_COMPLAINTS).map(complaint).collect();
+        let out: Vec<Value> = complaints.iter().take(MAX_COMPLAINTS).map(complaint).collect();
         head["complaints"] = out.into();
-        if complaints.len() > MOST_COMPLAINTS {
-            head["more_complaints"] = (complaints.len() - MOST_COMPLAINTS).into();
+        if complaints.len() > MAX_COMPLAINTS {
+            head["more_complaints"] = (complaints.len() - MAX_COMPLAINTS).into();
         }
     }
     head["tools"] = json!([]);
@@ -101,14 +101,14 @@ fn head(app: &AppTools) -> Value {
 
 fn row(tool: &AppTool) -> Value {
     let mut row = json!({
-        "tool": sanitize(&tool.id, LONGEST_SENTENCE),
-        "description": sanitize(&tool.description, LONGEST_SENTENCE),
+        "tool": sanitize(&tool.id, MAX_SENTENCE),
+        "description": sanitize(&tool.description, MAX_SENTENCE),
     });
     if let Some(service) = &tool.service {
-        row["service"] = sanitize(&service.class, LONGEST_SENTENCE).into();
+        row["service"] = sanitize(&service.class, MAX_SENTENCE).into();
     }
     let own = tool.schema.as_ref().map(|schema| Value::from(schema.clone()));
-    match own.filter(|schema| schema.to_string().len() <= LARGEST_SCHEMA) {
+    match own.filter(|schema| schema.to_string().len() <= MAX_SCHEMA) {
         Some(own) => row["schema"] = cleaned(own),
         None => row["takes"] = values(&tool.input, true),
     }
@@ -122,7 +122,7 @@ fn cleaned(schema: Value) -> Value {
         Value::Object(all) => {
             let text = |(name, value): (String, Value)| match value {
                 Value::String(words) if name == "description" || name == "title" => {
-                    (name, sanitize(&words, LONGEST_SENTENCE).into())
+                    (name, sanitize(&words, MAX_SENTENCE).into())
                 }
                 value => (name, cleaned(value)),
             };
@@ -135,16 +135,16 @@ fn cleaned(schema: Value) -> Value {
 
 fn values(all: &[Parameter], are_taken: bool) -> Value {
     let value = |Parameter { name, kind, required, description }: &Parameter| {
-        let mut value = json!({ "name": sanitize(name, LONGEST_NAME), "type": kind });
+        let mut value = json!({ "name": sanitize(name, MAX_NAME), "type": kind });
         if are_taken {
             value["required"] = (*required).into();
         }
         if !description.is_empty() {
-            value["description"] = sanitize(description, LONGEST_NAME).into();
+            value["description"] = sanitize(description, MAX_NAME).into();
         }
         value
     };
-    all.iter().take(MOST_VALUES).map(value).collect()
+    all.iter().take(MAX_VALUES).map(value).collect()
 }
 
 #[derive(Deserialize)]

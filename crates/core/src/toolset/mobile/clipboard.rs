@@ -8,7 +8,7 @@ use super::{NoArgs, Reply, success};
 use crate::action::request;
 
 /// The maximum number of characters of a text in a reply: a model pays for them.
-const LONGEST: usize = 20_000;
+const MAX_LENGTH: usize = 20_000;
 
 /// The arguments of `mobile_set_clipboard`.
 #[derive(Deserialize)]
@@ -22,9 +22,9 @@ pub(super) fn parse_get_clipboard(_: &NoArgs) -> Result<request::ReadClipboard, 
 
 /// The text is in quotes, as JSON: an app or a person has put it there.
 pub(super) fn render_get_clipboard(_: &NoArgs, text: Option<String>) -> Reply {
-    let mut reply = json!({ "text": text.as_ref().map(|text| truncate(text, LONGEST)) });
+    let mut reply = json!({ "text": text.as_ref().map(|text| truncate(text, MAX_LENGTH)) });
     let count = text.map_or(0, |text| text.chars().count());
-    if count > LONGEST {
+    if count > MAX_LENGTH {
         reply["note"] = format!("cut; it has {count} characters").into();
     }
     Reply::json(reply)
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn long_text_is_cut() {
         let said = text(Some("é".repeat(100_000)));
-        assert!(said.chars().count() < LONGEST + 200);
+        assert!(said.chars().count() < MAX_LENGTH + 200);
         assert!(said.contains("cut; it has 100000 characters"));
     }
 }

@@ -12,7 +12,7 @@ use crate::action::{InfoResult, ListedDevice, request};
 #[derive(Deserialize)]
 pub(super) struct UseDeviceArgs {
     device_id: String,
-    /// The id alone decides; a client that knows the platform is told if it is wrong.
+    /// The id alone decides; a wrong platform is an error.
     platform: Option<String>,
 }
 

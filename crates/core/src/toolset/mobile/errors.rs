@@ -21,20 +21,20 @@ pub fn failure_text(failure: &Failure) -> String {
     let output = match &failure.cause {
         Cause::DeviceNotConnected { device, reason }
         | Cause::DeviceNotAnswering { device, reason } => {
-            format!("Device not connected: {}\n{reason}", truncate(device, LONGEST_NAME))
+            format!("Device not connected: {}\n{reason}", truncate(device, MAX_NAME))
         }
         Cause::DeviceNotReady { device, state } => {
-            let (device, state) = (truncate(device, LONGEST_NAME), truncate(state, LONGEST_NAME));
+            let (device, state) = (truncate(device, MAX_NAME), truncate(state, MAX_NAME));
             format!("Device not connected: {device}\nits state is {state}")
         }
         Cause::DeviceNotAuthorized { device } => {
             format!("Refused: the phone {device} has not authorized this computer")
         }
         Cause::DeviceNotAllowed { device } => {
-            format!("Refused: the device {} is not allowed", truncate(device, LONGEST_NAME))
+            format!("Refused: the device {} is not allowed", truncate(device, MAX_NAME))
         }
         Cause::AppNotAllowed { app, reason } => {
-            let app = Cause::AppNotAllowed { app: truncate(app, LONGEST_NAME), reason: *reason };
+            let app = Cause::AppNotAllowed { app: truncate(app, MAX_NAME), reason: *reason };
             format!("Refused: {app}")
         }
         Cause::NoDeviceChosen { devices } if devices.is_empty() => {
@@ -47,44 +47,44 @@ pub fn failure_text(failure: &Failure) -> String {
                 .collect();
             format!("Refused: no device selected; devices: {}", list.join(", "))
         }
-        Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, LONGEST_NAME)),
+        Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, MAX_NAME)),
         Cause::AppNotLaunchable { app } => {
-            let app = Cause::AppNotLaunchable { app: truncate(app, LONGEST_NAME) };
+            let app = Cause::AppNotLaunchable { app: truncate(app, MAX_NAME) };
             format!("Refused: {app}")
         }
         Cause::PackageRefused { .. } => {
-            format!("Refused: {}", truncate(&failure.cause.to_string(), LONGEST_REFUSAL))
+            format!("Refused: {}", truncate(&failure.cause.to_string(), MAX_REFUSAL))
         }
         Cause::AmbiguousApp { name, candidates } => {
-            let (name, candidates) = (truncate(name, LONGEST_NAME), candidates.clone());
+            let (name, candidates) = (truncate(name, MAX_NAME), candidates.clone());
             format!("Refused: {}", Cause::AmbiguousApp { name, candidates })
         }
         Cause::AppToolNotFound { app, tool, reason } => {
             let reason = reason.as_ref().map_or(String::new(), |reason| format!("\n{reason}"));
-            let (tool, app) = (truncate(tool, LONGEST_NAME), truncate(app, LONGEST_NAME));
+            let (tool, app) = (truncate(tool, MAX_NAME), truncate(app, MAX_NAME));
             format!("App tool not found: {tool} of {app}{reason}")
         }
         Cause::AppNotTrusted { app, reason } => {
-            let app = truncate(app, LONGEST_NAME);
+            let app = truncate(app, MAX_NAME);
             format!("Refused: tools of {app} are not allowed: {reason}")
         }
         Cause::NoAppReply { what, reason } => {
-            let what = truncate(what, LONGEST_NAME);
+            let what = truncate(what, MAX_NAME);
             format!("Refused: cannot receive the reply to {what}: {reason}")
         }
         Cause::ElementNotFound { sought, reason } => {
             let reason = reason.as_ref().map_or(String::new(), |reason| format!("\n{reason}"));
-            format!("Element not found: {}{reason}", truncate(sought, LONGEST_NAME))
+            format!("Element not found: {}{reason}", truncate(sought, MAX_NAME))
         }
         Cause::IndexOutOfRange { .. }
         | Cause::StaleReference { .. }
         | Cause::NoSuchRecording { .. }
         | Cause::NoSuchMonitor { .. }
         | Cause::InvalidFileName { .. } => {
-            format!("Invalid argument: {}", truncate(&failure.cause.to_string(), LONGEST_NAME))
+            format!("Invalid argument: {}", truncate(&failure.cause.to_string(), MAX_NAME))
         }
         Cause::TimedOut { what, after } | Cause::ConditionNotMet { what, after } => {
-            let (what, after) = (truncate(what, LONGEST_NAME), after.as_secs_f64().round());
+            let (what, after) = (truncate(what, MAX_NAME), after.as_secs_f64().round());
             format!("Operation timed out: {what} after {after} s")
         }
         Cause::PlatformNotSupported { what, platform } => {
@@ -115,10 +115,10 @@ pub fn failure_text(failure: &Failure) -> String {
 }
 
 /// Names in messages are truncated: callers and phones may send very long ones.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// The same for what a phone says about a package.
-const LONGEST_REFUSAL: usize = 500;
+const MAX_REFUSAL: usize = 500;
 
 #[cfg(test)]
 mod tests {

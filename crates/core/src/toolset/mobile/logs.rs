@@ -14,8 +14,8 @@ use crate::action::{CrashList, Since, request};
 use crate::crash::Crash;
 
 /// The maximum number of entries, and of bytes of each: a model pays for them.
-const MOST: usize = 500;
-const LONGEST_ENTRY: usize = 400;
+const MAX_COUNT: usize = 500;
+const MAX_ENTRY: usize = 400;
 
 /// The arguments of `mobile_logs`.
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ pub(super) fn parse_logs(logs: &LogsArgs) -> Result<request::ReadLog, String> {
         Some(other) => return Err(format!("unknown priority {:?}", truncate(other, 40))),
     };
     let filter = LogFilter { tag: non_empty(logs.tag.as_ref()), priority };
-    Ok(request::ReadLog { filter, max: logs.max.unwrap_or(50).clamp(1, MOST), clear: false })
+    Ok(request::ReadLog { filter, max: logs.max.unwrap_or(50).clamp(1, MAX_COUNT), clear: false })
 }
 
 pub(super) fn render_logs(_: &LogsArgs, entries: Vec<LogEntry>) -> Reply {
@@ -52,7 +52,7 @@ pub(super) fn render_logs(_: &LogsArgs, entries: Vec<LogEntry>) -> Reply {
 fn line(entry: &LogEntry) -> String {
     let LogEntry { time, priority, tag, message, .. } = entry;
     let tag = name(tag.trim());
-    format!("{time} {} {tag}: {}", priority.letter(), quoted(&truncate(message, LONGEST_ENTRY)))
+    format!("{time} {} {tag}: {}", priority.letter(), quoted(&truncate(message, MAX_ENTRY)))
 }
 
 /// The time that `mobile_crashes` looks back by default, and the longest.
@@ -60,8 +60,8 @@ const BACK: Duration = Duration::from_secs(3600);
 const FURTHEST_BACK: f64 = 30.0 * 86_400.0;
 
 /// The maximum number of lines of a crash, and of characters of each.
-const MOST_FRAMES: usize = 8;
-const LONGEST_LINE: usize = 200;
+const MAX_FRAMES: usize = 8;
+const MAX_LINE: usize = 200;
 
 /// The arguments of `mobile_crashes`.
 #[derive(Deserialize)]
@@ -99,15 +99,15 @@ fn report(crash: &Crash) -> String {
     let head = Crash { process, what: String::new(), ..crash.clone() };
     let what = match &*crash.what {
         "" => String::new(),
-        what => format!(": {}", quoted(&sanitize(what, LONGEST_LINE))),
+        what => format!(": {}", quoted(&sanitize(what, MAX_LINE))),
     };
     let mut text = format!("{} {head}{what}\n", crash.time);
     let frames = crash.excerpt.iter().filter(|line| {
         let line = line.trim_start();
         line.starts_with("at ") || line.starts_with("Caused by: ") || line.starts_with('#')
     });
-    for line in frames.take(MOST_FRAMES) {
-        text.push_str(&format!(" | {}\n", quoted(&sanitize(line, LONGEST_LINE))));
+    for line in frames.take(MAX_FRAMES) {
+        text.push_str(&format!(" | {}\n", quoted(&sanitize(line, MAX_LINE))));
     }
     text
 }

@@ -9,10 +9,10 @@ use super::Reply;
 use crate::action::request;
 
 /// The maximum number of notifications, and of characters of their texts: a model pays for them.
-const MOST: usize = 50;
-const LONGEST_TITLE: usize = 100;
-const LONGEST_TEXT: usize = 400;
-const LONGEST_KEY: usize = 300;
+const MAX_COUNT: usize = 50;
+const MAX_TITLE: usize = 100;
+const MAX_TEXT: usize = 400;
+const MAX_KEY: usize = 300;
 
 /// The arguments of `mobile_list_notifications`.
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ pub(super) struct NotificationsArgs {
 pub(super) fn parse_list_notifications(
     asked: &NotificationsArgs,
 ) -> Result<request::ListNotifications, String> {
-    Ok(request::ListNotifications { max: asked.max.unwrap_or(20).clamp(1, MOST) })
+    Ok(request::ListNotifications { max: asked.max.unwrap_or(20).clamp(1, MAX_COUNT) })
 }
 
 pub(super) fn render_list_notifications(_: &NotificationsArgs, all: Vec<Notification>) -> Reply {
@@ -33,9 +33,9 @@ pub(super) fn render_list_notifications(_: &NotificationsArgs, all: Vec<Notifica
 /// Texts are on one line, without characters that hide or turn others.
 fn row(one: &Notification) -> Value {
     let mut row = json!({
-        "bundle_id": truncate(&one.app.0, LONGEST_KEY),
-        "title": sanitize(&one.title, LONGEST_TITLE),
-        "text": sanitize(&one.text, LONGEST_TEXT),
+        "bundle_id": truncate(&one.app.0, MAX_KEY),
+        "title": sanitize(&one.title, MAX_TITLE),
+        "text": sanitize(&one.text, MAX_TEXT),
     });
     if let Some(time) = &one.time {
         row["time"] = time.as_str().into();
@@ -44,7 +44,7 @@ fn row(one: &Notification) -> Value {
         row["ongoing"] = true.into();
     }
     if !one.key.is_empty() {
-        row["key"] = sanitize(&one.key, LONGEST_KEY).into();
+        row["key"] = sanitize(&one.key, MAX_KEY).into();
     }
     row
 }

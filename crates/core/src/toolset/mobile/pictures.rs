@@ -14,13 +14,13 @@ use crate::toolset::observation::unchanged;
 use crate::toolset::{Content, Reply};
 
 /// The maximum size of a screenshot in the Mobile MCP server specification: 2 MB.
-const MOST_BYTES: usize = 2_000_000;
+const MAX_BYTES: usize = 2_000_000;
 
 pub(super) fn parse_get_accessibility_tree(_: &NoArgs) -> Result<request::Snapshot, String> {
     Ok(request::Snapshot(SnapshotOptions::default()))
 }
 
-/// The same for a client that is told what changes: one that has seen this screen is told so.
+/// For a client that gets changes only: if it has seen this screen, the reply says so.
 pub(super) fn parse_look_again(_: &NoArgs) -> Result<request::Observe, String> {
     Ok(request::Observe(Observe::Now))
 }
@@ -51,7 +51,7 @@ pub(super) struct SnapshotArgs {
     detail: Option<SnapshotDetail>,
 }
 
-/// What `mobile_snapshot` tells of each element.
+/// What `mobile_snapshot` shows of each element.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SnapshotDetail {
@@ -75,7 +75,7 @@ pub(super) fn parse_snapshot(
 }
 
 fn shape(format: FormatPreference) -> ScreenshotOptions {
-    ScreenshotOptions { format, max_bytes: Some(MOST_BYTES), fresh: false }
+    ScreenshotOptions { format, max_bytes: Some(MAX_BYTES), fresh: false }
 }
 
 /// The reply of `mobile_take_screenshot`.

@@ -8,7 +8,7 @@ use super::{Reply, non_empty};
 use crate::action::{RecordingInfo, request};
 
 /// The limit of `screenrecord` itself, in seconds.
-const LONGEST: f64 = 180.0;
+const MAX_LENGTH: f64 = 180.0;
 
 /// The arguments of `mobile_start_recording`.
 #[derive(Deserialize)]
@@ -23,9 +23,9 @@ pub(super) struct StopArgs {
 }
 
 pub(super) fn parse_start(start: &StartArgs) -> Result<request::StartRecording, String> {
-    let seconds = start.seconds.unwrap_or(LONGEST);
-    if !(1.0..=LONGEST).contains(&seconds) {
-        return Err(format!("`seconds` is {seconds}; it must be 1 to {LONGEST}"));
+    let seconds = start.seconds.unwrap_or(MAX_LENGTH);
+    if !(1.0..=MAX_LENGTH).contains(&seconds) {
+        return Err(format!("`seconds` is {seconds}; it must be 1 to {MAX_LENGTH}"));
     }
     let lasting = Duration::from_secs_f64(seconds.floor());
     Ok(request::StartRecording { name: None, lasting, bit_rate: None, size: None })

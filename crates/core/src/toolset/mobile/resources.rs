@@ -227,7 +227,7 @@ fn encoded(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }
 
-/// The text that [`encoded`] made this segment of; `None` if it is none.
+/// The text of a segment that [`encoded`] made; `None` if it made no such segment.
 fn decoded(segment: &str) -> Option<String> {
     let is_code = |rest: &str| {
         rest.get(..2).is_some_and(|code| code.bytes().all(|digit| digit.is_ascii_hexdigit()))

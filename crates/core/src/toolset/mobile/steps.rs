@@ -28,7 +28,7 @@ const APPEARING: Duration = Duration::from_secs(5);
 const WAITING: f64 = 10.0;
 
 /// The longest wait, in seconds.
-const LONGEST_WAIT: f64 = 60.0;
+const MAX_WAIT: f64 = 60.0;
 
 #[derive(Deserialize)]
 struct DoArgs {
@@ -85,7 +85,7 @@ impl Handler for Do {
                 if let Some(target) = awaited {
                     let condition = WaitCondition::Shown(target);
                     let appears = Observe::Until { condition, timeout: APPEARING };
-                    // Whether it came or not: the error of the step itself tells more.
+                    // If it does not appear, the error of the step itself says more.
                     perform_step(request::Observe(appears), call, perform).await?;
                 }
                 step.run(call, perform).await
@@ -285,8 +285,8 @@ impl Handler for WaitFor {
 /// What is missing or contradictory.
 fn parse_wait(wait: WaitForArgs) -> Result<(WaitCondition, Duration), String> {
     let seconds = wait.timeout.unwrap_or(WAITING);
-    if !(0.0..=LONGEST_WAIT).contains(&seconds) {
-        return Err(format!("`timeout` is {seconds}; it must be 0 to {LONGEST_WAIT} seconds"));
+    if !(0.0..=MAX_WAIT).contains(&seconds) {
+        return Err(format!("`timeout` is {seconds}; it must be 0 to {MAX_WAIT} seconds"));
     }
     let target = element(wait.element_id.as_ref(), wait.text.as_ref());
     let gone = wait.gone == Some(true);

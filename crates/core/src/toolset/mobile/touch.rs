@@ -29,9 +29,9 @@ pub(super) fn render_tap(tap: &TapArgs, _: ()) -> Reply {
 
 /// The pixel of a coordinate. The schema says `number`; fractions are truncated.
 fn pixel(name: &str, value: f64) -> Result<i32, String> {
-    const LARGEST: f64 = 100_000.0;
+    const MAX_SIZE: f64 = 100_000.0;
     match value {
-        value if (0.0..LARGEST).contains(&value) => Ok(value as i32),
+        value if (0.0..MAX_SIZE).contains(&value) => Ok(value as i32),
         value => {
             let is = value.to_string();
             let is = truncate(&is, 20);
@@ -144,14 +144,14 @@ pub(super) fn parse_pinch(pinch: &PinchArgs) -> Result<request::Pinch, String> {
         _ => return Err("`x` and `y` are given together, or neither".into()),
     };
     let lasting = seconds("duration", duration.unwrap_or(0.5))?;
-    if lasting > LONGEST_PINCH {
+    if lasting > MAX_PINCH {
         return Err("`duration` must be at most 5 seconds".into());
     }
     Ok(request::Pinch { at, scale: *scale, lasting })
 }
 
 /// A large scale takes four pinches, which have to fit into the time of a call.
-const LONGEST_PINCH: Duration = Duration::from_secs(5);
+const MAX_PINCH: Duration = Duration::from_secs(5);
 
 pub(super) fn render_pinch(pinch: &PinchArgs, result: PinchResult) -> Reply {
     let PinchResult { at: Point { x, y } } = result;
@@ -162,11 +162,11 @@ pub(super) fn render_pinch(pinch: &PinchArgs, result: PinchResult) -> Reply {
 
 /// The duration of a touch, up to 30 s.
 fn seconds(name: &str, value: f64) -> Result<Duration, String> {
-    const LONGEST: f64 = 30.0;
+    const MAX_LENGTH: f64 = 30.0;
     match value {
-        value if value > 0.0 && value <= LONGEST => Ok(Duration::from_secs_f64(value)),
+        value if value > 0.0 && value <= MAX_LENGTH => Ok(Duration::from_secs_f64(value)),
         value => {
-            Err(format!("`{name}` is {value}; it must be above 0 and at most {LONGEST} seconds"))
+            Err(format!("`{name}` is {value}; it must be above 0 and at most {MAX_LENGTH} seconds"))
         }
     }
 }

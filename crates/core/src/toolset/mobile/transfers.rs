@@ -54,10 +54,10 @@ pub(super) fn render_install(_: &InstallArgs, result: InstalledApp) -> Reply {
 
 /// `1.0 (1)`: a version as shown to users, and its code. The app's author chose the first.
 fn version(code: u64, name: &str) -> String {
-    const LONGEST: usize = 60;
+    const MAX_LENGTH: usize = 60;
     match name.trim() {
         "" => format!("({code})"),
-        given => format!("{} ({code})", visible::name(&truncate(given, LONGEST))),
+        given => format!("{} ({code})", visible::name(&truncate(given, MAX_LENGTH))),
     }
 }
 

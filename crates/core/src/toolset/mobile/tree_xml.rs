@@ -5,13 +5,13 @@ use thumbwire_base::truncate;
 use thumbwire_base::visible::visible_xml;
 
 /// The maximum number of nodes (Mobile MCP server specification, resource limits).
-const MOST_NODES: usize = 1000;
+const MAX_NODES: usize = 1000;
 
 /// The maximum size in bytes; a screen with a thousand typical nodes stays below.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 /// The maximum length of an attribute, in characters.
-const LONGEST_VALUE: usize = 4000;
+const MAX_VALUE: usize = 4000;
 
 /// The platform's tree as pruned XML: nodes without text or input are omitted and their children
 /// move up; empty and default attributes are omitted. `ref` is the ref to tap, `covered-by` the ref
@@ -25,8 +25,8 @@ pub fn xml(snapshot: &Snapshot) -> String {
     // The open elements, outermost first. An element nests in its nearest ancestor that has a ref.
     let mut open: Vec<usize> = Vec::new();
     let mut written = 0;
-    for (i, element) in snapshot.refs.iter().enumerate().take(MOST_NODES) {
-        if out.len() > MOST_BYTES {
+    for (i, element) in snapshot.refs.iter().enumerate().take(MAX_NODES) {
+        if out.len() > MAX_BYTES {
             break;
         }
         written += 1;
@@ -45,7 +45,7 @@ pub fn xml(snapshot: &Snapshot) -> String {
             ("resource-id", &node.id),
         ];
         for (name, value) in text.into_iter().filter(|(_, value)| !value.is_empty()) {
-            let value = escape(&truncate(value, LONGEST_VALUE));
+            let value = escape(&truncate(value, MAX_VALUE));
             out.push_str(&format!(" {name}=\"{value}\""));
         }
         // `enabled` is the default, and most clickable elements are focusable.
@@ -137,12 +137,12 @@ mod tests {
     #[test]
     fn large_trees_are_truncated_and_say_so() {
         let many = xml(&snapshot(1500, 7, "Buy"));
-        assert_eq!(nodes(&many), MOST_NODES);
+        assert_eq!(nodes(&many), MAX_NODES);
         assert!(many.contains("<!-- 500 more nodes omitted -->"), "{many}");
 
         for depth in [1, 400] {
             let hostile = xml(&snapshot(900, depth, &"&".repeat(1_000_000)));
-            assert!(hostile.len() < MOST_BYTES + 50_000, "{} bytes", hostile.len());
+            assert!(hostile.len() < MAX_BYTES + 50_000, "{} bytes", hostile.len());
             let left_out = 900 - nodes(&hostile);
             assert!(hostile.contains(&format!("<!-- {left_out} more nodes omitted -->")));
         }
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn attributes_are_truncated_and_escaped() {
-        let long = xml(&snapshot(1, 1, &"\u{e9}".repeat(LONGEST_VALUE + 1)));
-        assert!(long.contains(&format!("{}…\"", "\u{e9}".repeat(LONGEST_VALUE))));
-        let odd = xml(&snapshot(1, 1, "]]><a b=\"c\">&\n\u{1}\u{ffff}</hierarchy>"));
+        let long = xml(&snapshot(1, 1, &"\u{e9}".repeat(MAX_VALUE + 1)));
+        assert!(long.contains(&format!("{}…\"", "\u{e9}".repeat(MAX_VALUE))));
+        let hostile = xml(&snapshot(1, 1, "]]><a b=\"c\">&\n\u{1}\u{ffff}</hierarchy>"));
         let expected =
             r#"text="]]&gt;&lt;a b=&quot;c&quot;&gt;&amp;&#10;\u{1}\u{ffff}&lt;/hierarchy&gt;""#;
-        assert!(odd.contains(expected), "{odd}");
+        assert!(hostile.contains(expected), "{hostile}");
     }
 }

@@ -28,10 +28,10 @@ pub(super) const CHECKED: [&str; 16] = [
 ];
 
 /// The maximum number of reported violations: every item of a long list may be wrong.
-const MOST: usize = 20;
+const MAX_COUNT: usize = 20;
 
 /// The maximum depth of a schema. A definition may refer to itself.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Validates `object`. Returns the violations in the schema's order, missing properties first.
 pub(in super::super) fn check(
@@ -67,7 +67,7 @@ struct Check<'a> {
 
 impl<'a> Check<'a> {
     fn push_violation(&mut self, at: &str, value: Option<&Value>, rule: Rule) {
-        if self.violations.len() < MOST {
+        if self.violations.len() < MAX_COUNT {
             self.violations.push(SchemaViolation {
                 argument: at.into(),
                 value: value.cloned(),
@@ -78,7 +78,7 @@ impl<'a> Check<'a> {
 
     /// Validates the value at the path `at`.
     fn value(&mut self, at: &str, schema: &'a Value, value: &Value) {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             return;
         }
         self.depth += 1;
@@ -172,7 +172,7 @@ impl<'a> Check<'a> {
                 self.push_violation(at, Some(value), Rule::Type(kinds.join(" or ")));
             }
         }
-        self.violations.truncate(MOST.max(before));
+        self.violations.truncate(MAX_COUNT.max(before));
     }
 }
 

@@ -6,8 +6,8 @@ use strsim::osa_distance;
 /// contains it. `None` if none is alike.
 pub(super) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     /// A longer name than any argument is not worth a comparison.
-    const LONGEST: usize = 64;
-    let is_short = name.len() <= LONGEST;
+    const MAX_LENGTH: usize = 64;
+    let is_short = name.len() <= MAX_LENGTH;
     let rated =
         known.filter(|_| is_short).filter_map(|known| Some((distance(name, known)?, known)));
     // Of equals the first.

@@ -53,13 +53,13 @@ pub enum Rule {
 
 impl fmt::Display for SchemaViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = truncate(&self.argument, LONGEST);
-        let is = self.value.as_ref().map(|value| truncate(&value.to_string(), LONGEST));
+        let name = truncate(&self.argument, MAX_LENGTH);
+        let is = self.value.as_ref().map(|value| truncate(&value.to_string(), MAX_LENGTH));
         let is = is.unwrap_or_default();
         match &self.rule {
             Rule::Required { instead: None } => write!(f, "`{name}` is required"),
             Rule::Required { instead: Some(given) } => {
-                let given = truncate(given, LONGEST);
+                let given = truncate(given, MAX_LENGTH);
                 write!(f, "`{name}` is required; {given:?} is not an argument of this tool")
             }
             Rule::Type(kind) => {
@@ -113,4 +113,4 @@ fn unquoted(value: &Value) -> String {
 }
 
 /// The maximum length of a value in a message: callers may send very long ones.
-const LONGEST: usize = 60;
+const MAX_LENGTH: usize = 60;

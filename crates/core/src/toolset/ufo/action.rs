@@ -143,15 +143,15 @@ fn tap(args: &ParsedArgs<TapArgs>) -> Result<request::Touch, String> {
 
 fn swipe(args: &ParsedArgs<SwipeArgs>) -> Result<request::Touch, String> {
     /// The same limit as for all our tools; it must fit into the call's timeout.
-    const LONGEST: i64 = 30_000;
+    const MAX_LENGTH: i64 = 30_000;
     let swipe = args.reject_unknown()?;
     let from = point(swipe.start_x, swipe.start_y)?;
     let to = point(swipe.end_x, swipe.end_y)?;
     let lasting = match swipe.milliseconds() {
-        time @ 0..=LONGEST => Duration::from_millis(time.unsigned_abs()),
+        time @ 0..=MAX_LENGTH => Duration::from_millis(time.unsigned_abs()),
         time => {
             return Err(format!(
-                "Duration {time} is out of range: it must be 0 to {LONGEST} milliseconds"
+                "Duration {time} is out of range: it must be 0 to {MAX_LENGTH} milliseconds"
             ));
         }
     };
@@ -170,7 +170,7 @@ fn point(x: i64, y: i64) -> Result<Point, String> {
 fn press(args: &ParsedArgs<PressKeyArgs>) -> Result<request::Press, String> {
     let PressKeyArgs { key_code } = args.reject_unknown()?;
     let unknown = || {
-        let (name, highest) = (truncate(key_code, LONGEST_NAME), KeyCode::HIGHEST);
+        let (name, highest) = (truncate(key_code, MAX_NAME), KeyCode::HIGHEST);
         format!(
             "Unknown key code '{name}'. Use a name such as KEYCODE_BACK or a number from 0 to {highest}"
         )
@@ -358,7 +358,7 @@ impl InvalidateCacheArgs {
         found.map(|&(_, cache, said)| (cache, said)).ok_or_else(|| {
             format!(
                 "Invalid cache_type: {}. Must be 'controls', 'apps', 'ui_tree', 'device_info', or 'all'",
-                truncate(name, LONGEST_NAME)
+                truncate(name, MAX_NAME)
             )
         })
     }
@@ -395,4 +395,4 @@ fn misnamed(id: &str, hit: &TapResult, meant: &str) -> Option<String> {
 }
 
 /// The maximum length of a caller's value in a message, in characters.
-pub(super) const LONGEST_NAME: usize = 200;
+pub(super) const MAX_NAME: usize = 200;

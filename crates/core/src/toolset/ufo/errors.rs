@@ -11,7 +11,7 @@ use thumbwire_base::truncate;
 use thumbwire_device::SideEffect;
 
 use super::action::{
-    ActionText, ClickControlArgs, LONGEST_NAME, LaunchAppArgs, PressKeyArgs, SwipeArgs, TapArgs,
+    ActionText, ClickControlArgs, LaunchAppArgs, MAX_NAME, PressKeyArgs, SwipeArgs, TapArgs,
     TypeTextArgs,
 };
 use super::python::repr;
@@ -101,12 +101,12 @@ impl ErrorRenderer<'_> {
     /// The original server's reply to a command that the phone rejected.
     fn act<A: ActionText + DeserializeOwned>(&self) -> Reply {
         let action = self.call::<A>().map(|call| call.action_text()).unwrap_or_default();
-        let (action, error) = (truncate(&action, 2 * LONGEST_NAME), self.cause());
+        let (action, error) = (truncate(&action, 2 * MAX_NAME), self.cause());
         self.as_object(json!({ "success": false, "action": action, "output": "", "error": error }))
     }
 
     fn on_control<A: DeserializeOwned>(&self, id: fn(&A) -> &String, failed: &str) -> Reply {
-        let id = self.call::<A>().map(|call| truncate(id(&call), LONGEST_NAME)).unwrap_or_default();
+        let id = self.call::<A>().map(|call| truncate(id(&call), MAX_NAME)).unwrap_or_default();
         self.as_text(match &self.failure.cause {
             Cause::StaleReference { .. } => format!(
                 "Control with ID '{id}' not found. Please call get_app_window_controls_target_info first."
@@ -118,13 +118,13 @@ impl ErrorRenderer<'_> {
 
     fn launch(&self) -> Reply {
         let Some(call) = self.call::<LaunchAppArgs>() else { return self.as_text(self.cause()) };
-        let name = truncate(call.package(), LONGEST_NAME);
+        let name = truncate(call.package(), MAX_NAME);
         let error = match &self.failure.cause {
             Cause::StaleReference { none: true, .. } => {
                 "App cache is empty. Please call get_mobile_app_target_info first.".into()
             }
             Cause::StaleReference { number, .. } => {
-                let number = truncate(number, LONGEST_NAME);
+                let number = truncate(number, MAX_NAME);
                 format!("App with ID '{number}' not found in cached app list.")
             }
             // The session rejects an empty name as invalid.
@@ -149,7 +149,7 @@ impl ErrorRenderer<'_> {
     }
 
     fn cause(&self) -> String {
-        truncate(&self.failure.cause.to_string(), 5 * LONGEST_NAME)
+        truncate(&self.failure.cause.to_string(), 5 * MAX_NAME)
     }
 
     /// What the caller can do, unless the error says it. These servers have no tools that list or
@@ -180,7 +180,7 @@ impl ErrorRenderer<'_> {
             }
             Cause::NoDeviceChosen { devices } => {
                 let ids: Vec<&str> = devices.iter().map(|phone| phone.id.as_str()).collect();
-                let ids = truncate(&ids.join(", "), LONGEST_NAME);
+                let ids = truncate(&ids.join(", "), MAX_NAME);
                 format!("start the server with `--device ID`; connected: {ids}")
             }
             _ => self.failure.next_move(),

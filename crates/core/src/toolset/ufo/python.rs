@@ -19,14 +19,14 @@ pub(super) fn float(number: f64) -> String {
 pub(super) fn repr(value: &Value) -> String {
     let mut written = String::new();
     write(value, &mut written);
-    truncate(&written, LONGEST)
+    truncate(&written, MAX_LENGTH)
 }
 
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 fn write(value: &Value, out: &mut String) {
     // The rest would be truncated anyway.
-    if out.len() > 4 * LONGEST {
+    if out.len() > 4 * MAX_LENGTH {
         return;
     }
     let items = |parts: &mut dyn Iterator<Item = (Option<&String>, &Value)>, out: &mut String| {
@@ -67,7 +67,7 @@ fn write(value: &Value, out: &mut String) {
 fn write_text(text: &str, out: &mut String) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
-    for c in text.chars().take(LONGEST + 1) {
+    for c in text.chars().take(MAX_LENGTH + 1) {
         match c {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),

@@ -10,13 +10,13 @@ use crate::trace::reader::TraceEntry;
 use crate::trace::text::{action_text, outcome_text, sanitize, sanitize_line, time};
 
 /// The maximum length of a thought, message or feedback, in characters.
-const LONGEST: usize = 4_000;
+const MAX_LENGTH: usize = 4_000;
 
 /// The maximum length of a part of a prompt, or of a reply.
-const LONGEST_PROMPT: usize = 60_000;
+const MAX_PROMPT: usize = 60_000;
 
 /// The maximum number of items in a list.
-const MOST: usize = 100;
+const MAX_COUNT: usize = 100;
 
 /// All entries.
 pub(super) fn sections(
@@ -73,7 +73,7 @@ fn section(
                     details.prompt { summary { "Prompt" } (messages(prompt)) }
                 }
                 @if let Some(response) = &response {
-                    details.prompt { summary { "Model reply" } pre { (sanitize(response, LONGEST_PROMPT)) } }
+                    details.prompt { summary { "Model reply" } pre { (sanitize(response, MAX_PROMPT)) } }
                 }
                 @if let Some(step) = step { (costs(entry, step)) }
             }
@@ -97,7 +97,7 @@ fn pictures(data: &ReportData<'_>, entry: &TraceEntry) -> Markup {
                     svg role="img" aria-label="Screenshot" viewBox=(view) {
                         use href={ "#p" (at) } {}
                         rect.lit width="0" height="0" {}
-                        @for touch in entry.touches.iter().take(MOST) { (finger(touch, unit)) }
+                        @for touch in entry.touches.iter().take(MAX_COUNT) { (finger(touch, unit)) }
                     }
                     figcaption { (sanitize_line(name, 80)) }
                 }
@@ -147,7 +147,7 @@ pub(super) fn thought(step: &AgentStep) -> Markup {
             @if !lines.is_empty() {
                 h3 { (title) }
                 ul class=(class) {
-                    @for line in lines.iter().take(MOST) { li { bdi dir="auto" { (sanitize(line, LONGEST)) } } }
+                    @for line in lines.iter().take(MAX_COUNT) { li { bdi dir="auto" { (sanitize(line, MAX_LENGTH)) } } }
                 }
             }
         }
@@ -156,24 +156,24 @@ pub(super) fn thought(step: &AgentStep) -> Markup {
         (list("Feedback on the previous step", "seen", &step.feedback))
         @if !step.thought.is_empty() {
             h3 { "Thought" }
-            blockquote dir="auto" { (sanitize(&step.thought, LONGEST)) }
+            blockquote dir="auto" { (sanitize(&step.thought, MAX_LENGTH)) }
         }
-        @if !step.comment.is_empty() { p.comment dir="auto" { (sanitize(&step.comment, LONGEST)) } }
+        @if !step.comment.is_empty() { p.comment dir="auto" { (sanitize(&step.comment, MAX_LENGTH)) } }
         @if !step.actions.is_empty() {
             h3 { "Calls" }
-            ul.actions { @for action in step.actions.iter().take(MOST) { (render_call(action)) } }
+            ul.actions { @for action in step.actions.iter().take(MAX_COUNT) { (render_call(action)) } }
         }
         (list("Failures", "failures", &step.failures))
         (list("Plan", "plan", &step.plan))
         (list("Notes to remember", "remember", &step.remember))
         p class={ "status " (class_of(&step.status)) } {
             b { (sanitize_line(&step.status, 20)) }
-            @if !step.result.is_empty() { " " bdi dir="auto" { (sanitize(&step.result, LONGEST)) } }
+            @if !step.result.is_empty() { " " bdi dir="auto" { (sanitize(&step.result, MAX_LENGTH)) } }
         }
         @if let Some(judgement) = &step.judgement {
             p.judged {
                 b { @if judgement.reached { "Judged as reached: " } @else { "Judged as not reached: " } }
-                bdi dir="auto" { (sanitize(&judgement.reason, LONGEST)) }
+                bdi dir="auto" { (sanitize(&judgement.reason, MAX_LENGTH)) }
             }
         }
     }
@@ -185,7 +185,7 @@ fn render_call(action: &CallRecord) -> Markup {
         li class=(if action.success { "did" } else { "undone" }) {
             span.sign { @if action.success { "\u{2713}" } @else { "\u{2717}" } }
             code { (sanitize_line(&action.function, 80)) " " (sanitize_line(&arguments, 1000)) }
-            @if !action.message.is_empty() { bdi.message dir="auto" { (sanitize(&action.message, LONGEST)) } }
+            @if !action.message.is_empty() { bdi.message dir="auto" { (sanitize(&action.message, MAX_LENGTH)) } }
         }
     }
 }
@@ -196,7 +196,7 @@ pub(super) fn action_table(entry: &TraceEntry) -> Markup {
         table {
             thead { tr { th { "No." } th { "Action" } th { "Result" } th { "Duration" } } }
             tbody {
-                @for action in entry.actions.iter().take(MOST) {
+                @for action in entry.actions.iter().take(MAX_COUNT) {
                     tr .failed[matches!(action.end, ActionResult::Failure { .. })] {
                         td { (action.action_id) }
                         td { bdi { (sanitize_line(&action_text(&action.action), 300)) } }
@@ -220,23 +220,23 @@ fn steps(entry: &TraceEntry) -> Markup {
 /// The prompt as its messages and their parts. Anything else is shown as it is.
 fn messages(prompt: &str) -> Markup {
     let Ok(Value::Array(messages)) = serde_json::from_str::<Value>(prompt) else {
-        return html! { pre { (sanitize(prompt, LONGEST_PROMPT)) } };
+        return html! { pre { (sanitize(prompt, MAX_PROMPT)) } };
     };
     let part = |part: &Value| {
         let text = part["text"].as_str();
         let picture = part["image_url"]["url"].as_str();
         html! {
-            @if let Some(text) = text { pre dir="auto" { (sanitize(text, LONGEST_PROMPT)) } }
+            @if let Some(text) = text { pre dir="auto" { (sanitize(text, MAX_PROMPT)) } }
             @else if let Some(picture) = picture { p.quiet { "Image: " (sanitize_line(picture, 80)) } }
             @else { pre { (sanitize(&part.to_string(), 1000)) } }
         }
     };
     html! {
-        @for message in messages.iter().take(MOST) {
+        @for message in messages.iter().take(MAX_COUNT) {
             h4 { (sanitize_line(message["role"].as_str().unwrap_or("?"), 20)) }
             @match &message["content"] {
-                Value::Array(parts) => { @for one in parts.iter().take(MOST) { (part(one)) } }
-                Value::String(text) => { pre dir="auto" { (sanitize(text, LONGEST_PROMPT)) } }
+                Value::Array(parts) => { @for one in parts.iter().take(MAX_COUNT) { (part(one)) } }
+                Value::String(text) => { pre dir="auto" { (sanitize(text, MAX_PROMPT)) } }
                 other => { pre { (sanitize(&other.to_string(), 1000)) } }
             }
         }

@@ -10,12 +10,12 @@ use thumbwire_device::{Format, Image, Size};
 use crate::trace::format::{ActionResult, StoredOutcome, TraceRecord};
 use crate::trace::reader::Trace;
 
-/// For up to so many screenshots, the width in pixels. A run of 50 steps has 100: at 420 pixels
-/// they take some 3 MB.
+/// Up to how many screenshots a page has, and their width in pixels then. A run of 50 steps has
+/// 100, which take some 3 MB at 420 pixels.
 const WIDTHS: [(usize, i32); 4] = [(24, 720), (60, 540), (150, 420), (usize::MAX, 320)];
 
 /// The maximum number of screenshots on a page.
-const MOST: usize = 600;
+const MAX_COUNT: usize = 600;
 
 /// The JPEG quality: text stays readable, and pages stay small.
 const QUALITY: u8 = 70;
@@ -86,13 +86,13 @@ impl ImageSet {
             }
             self.of_file.insert(key.clone(), None);
             match trace.file(name) {
-                Ok(_) if files.len() >= MOST => {}
+                Ok(_) if files.len() >= MAX_COUNT => {}
                 Ok(bytes) => files.push((key, bytes)),
                 Err(note) => notes.push(note),
             }
         }
-        if files.len() >= MOST {
-            notes.push(format!("Only the first {MOST} screenshots are on this page."));
+        if files.len() >= MAX_COUNT {
+            notes.push(format!("Only the first {MAX_COUNT} screenshots are on this page."));
         }
         let width = WIDTHS.into_iter().find(|(count, _)| files.len() <= *count);
         let width = width.map_or(320, |(_, width)| width);

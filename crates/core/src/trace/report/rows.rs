@@ -1,4 +1,4 @@
-//! A run told in named steps: a row for each, which opens to the screen before and after it.
+//! A run with named steps: a row for each, which opens to the screen before and after it.
 //!
 //! Begin with [`RunRows::steps`]. What the phone was asked for in a step is folded away inside its
 //! row; the steps of a loop or of another file are rows inside the row of that step. The failed
@@ -31,16 +31,16 @@ pub(super) const KEYS: [(&str, &str); 6] = [
 ];
 
 /// The maximum length of a reason, in characters.
-const LONGEST: usize = 4_000;
+const MAX_LENGTH: usize = 4_000;
 
 /// The maximum number of items in a list.
-const MOST: usize = 100;
+const MAX_COUNT: usize = 100;
 
 /// The number of log lines that show without opening anything.
 const LOG_LINES: usize = 12;
 
 /// Deeper steps are shown at this depth.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// A page of one run.
 pub(super) fn page(trace: &Trace, nonce: &str) -> String {
@@ -82,12 +82,12 @@ pub(super) fn top(title: &str) -> Markup {
 
 /// What could not be read.
 pub(super) fn note_list(notes: &[String]) -> Markup {
-    const MOST_NOTES: usize = 20;
+    const MAX_NOTES: usize = 20;
     html! {
         @if !notes.is_empty() {
             ul.notes {
-                @for note in notes.iter().take(MOST_NOTES) { li { (sanitize_line(note, 300)) } }
-                @if notes.len() > MOST_NOTES { li { (notes.len() - MOST_NOTES) " more notes." } }
+                @for note in notes.iter().take(MAX_NOTES) { li { (sanitize_line(note, 300)) } }
+                @if notes.len() > MAX_NOTES { li { (notes.len() - MAX_NOTES) " more notes." } }
             }
         }
     }
@@ -178,7 +178,7 @@ impl RunRows<'_> {
 
     /// The screens after the steps, small: each leads to its step.
     pub(super) fn film(&self) -> Markup {
-        const MOST_SCREENS: usize = 12;
+        const MAX_SCREENS: usize = 12;
         let entries = &self.trace.entries[..self.trace.entries.len().min(MAX_ENTRIES)];
         let screens = entries.iter().enumerate().filter_map(|(at, entry)| {
             if entry.step.is_none() && entry.named.is_none() {
@@ -191,7 +191,7 @@ impl RunRows<'_> {
         });
         html! {
             div.film {
-                @for (at, name, image) in screens.take(MOST_SCREENS) {
+                @for (at, name, image) in screens.take(MAX_SCREENS) {
                     a href={ "#" (self.id) "s" (at + 1) } title=(name) { (picture(&image, &name, &html! {})) }
                 }
             }
@@ -344,7 +344,7 @@ impl RunRows<'_> {
             @if !case.passed && !in_step { (log(case)) }
             @if !case.notes.is_empty() {
                 h3 { "Notes" }
-                ul.remarks { @for note in case.notes.iter().take(MOST) { li { bdi { (sanitize(note, LONGEST)) } } } }
+                ul.remarks { @for note in case.notes.iter().take(MAX_COUNT) { li { bdi { (sanitize(note, MAX_LENGTH)) } } } }
             }
         }
     }
@@ -368,7 +368,7 @@ fn nested(entries: &[TraceEntry]) -> BTreeMap<Option<usize>, Vec<usize>> {
                 entries[..at].iter().rposition(around)
             }),
         };
-        let parent = parent.filter(|&parent| depths[parent] + 1 < DEEPEST);
+        let parent = parent.filter(|&parent| depths[parent] + 1 < MAX_DEPTH);
         depths.push(parent.map_or(0, |parent| depths[parent] + 1));
         inside.entry(parent).or_default().push(at);
         if let Some(step) = named {
@@ -404,7 +404,7 @@ fn waited(step: &NamedStep) -> String {
 fn named(step: &NamedStep, row: &Row) -> Markup {
     let line = |term: &str, text: &str| {
         html! {
-            @if !text.is_empty() { div { dt { (term) } dd { bdi dir="auto" { (sanitize(text, LONGEST)) } } } }
+            @if !text.is_empty() { div { dt { (term) } dd { bdi dir="auto" { (sanitize(text, MAX_LENGTH)) } } } }
         }
     };
     let failed = row.status != "passed";
@@ -415,7 +415,7 @@ fn named(step: &NamedStep, row: &Row) -> Markup {
                 (line("Seen", &step.reason))
             } @else if failed { (line("Reason", &step.reason)) }
             @if !failed { (line("Waited, because at first", &step.waited_for)) }
-            @for reason in step.retried.iter().take(MOST) { (line("Earlier try", reason)) }
+            @for reason in step.retried.iter().take(MAX_COUNT) { (line("Earlier try", reason)) }
             @if !row.does.is_empty() { (line("Does", &row.does)) }
             @if !step.place.is_empty() {
                 div { dt { "In" } dd { code { (sanitize_line(&step.place, 200)) } } }
@@ -432,7 +432,7 @@ fn log(case: &CaseEnd) -> Markup {
     };
     let (earlier, newest) = case.log.split_at(case.log.len().saturating_sub(LOG_LINES));
     html! {
-        @for crash in case.crashes.iter().take(MOST) {
+        @for crash in case.crashes.iter().take(MAX_COUNT) {
             h3 { bdi { (sanitize_line(&crash.what, 300)) } }
             @if !crash.excerpt.is_empty() { pre { (lines(&crash.excerpt)) } }
         }
@@ -457,7 +457,7 @@ fn figure(
     let unit = image.size.width.max(image.size.height) / 48;
     let over = html! {
         @if lit { rect.lit width="0" height="0" {} }
-        @if touched { @for touch in entry.touches.iter().take(MOST) { (finger(touch, unit)) } }
+        @if touched { @for touch in entry.touches.iter().take(MAX_COUNT) { (finger(touch, unit)) } }
     };
     let label = format!("Screenshot: {caption}");
     let drawn = picture(image, &label, &over);

@@ -9,13 +9,13 @@ use crate::trace::format::{StoredNode, StoredSnapshot};
 use crate::trace::text::sanitize_line;
 
 /// The maximum number of rows of one tree.
-const MOST_ROWS: usize = 1000;
+const MAX_ROWS: usize = 1000;
 
 /// The maximum number of changes of one kind.
-const MOST_CHANGES: usize = 8;
+const MAX_CHANGES: usize = 8;
 
 /// The maximum length of a node's text, in characters.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 fn kind<'a>(node: &'a StoredNode<'_>) -> &'a str {
     node.class.rsplit('.').next().unwrap_or_default()
@@ -37,11 +37,11 @@ pub(super) fn rows(snapshot: &StoredSnapshot<'_>) -> Markup {
         let above = node.parent.and_then(|parent| depths.get(parent));
         depths.push(above.map_or(0, |depth| depth + 1));
     }
-    let left_out = snapshot.nodes.len().saturating_sub(MOST_ROWS);
+    let left_out = snapshot.nodes.len().saturating_sub(MAX_ROWS);
     html! {
         input.filter type="search" placeholder="Filter" aria-label="Filter the tree";
         ul.tree {
-            @for ((at, node), depth) in snapshot.nodes.iter().enumerate().zip(&depths).take(MOST_ROWS) {
+            @for ((at, node), depth) in snapshot.nodes.iter().enumerate().zip(&depths).take(MAX_ROWS) {
                 @let opens = depths.get(at + 1).is_some_and(|next| next > depth);
                 @let [left, top, right, bottom] = node.bounds;
                 li data-depth=(depth) data-rect={ (left) " " (top) " " (right) " " (bottom) }
@@ -50,7 +50,7 @@ pub(super) fn rows(snapshot: &StoredSnapshot<'_>) -> Markup {
                     @else { span.leaf {} }
                     @if let Some(number) = node.control { b { "e" (number) } }
                     span.kind { (sanitize_line(kind(node), 60)) }
-                    @if !name(node).is_empty() { bdi.name { (sanitize_line(name(node), LONGEST)) } }
+                    @if !name(node).is_empty() { bdi.name { (sanitize_line(name(node), MAX_LENGTH)) } }
                     @if !node.id.is_empty() { span.id { "#" (sanitize_line(id(node), 80)) } }
                     span.more {
                         (left) "," (top) " " (right) "," (bottom)
@@ -68,13 +68,13 @@ pub(super) fn rows(snapshot: &StoredSnapshot<'_>) -> Markup {
 pub(super) fn boxes(snapshot: &StoredSnapshot<'_>, size: i32) -> Markup {
     let numbered = snapshot.nodes.iter().filter_map(|node| Some((node.control?, node)));
     html! {
-        @for (number, node) in numbered.take(MOST_ROWS) {
+        @for (number, node) in numbered.take(MAX_ROWS) {
             @let [left, top, right, bottom] = node.bounds;
             @let (width, height) = (right.saturating_sub(left), bottom.saturating_sub(top));
             @if width > 0 && height > 0 {
                 g class={ "box " (ControlFamily::of(kind(node)).name()) } {
                     rect x=(left) y=(top) width=(width) height=(height) {
-                        title { "e" (number) " " (sanitize_line(name(node), LONGEST)) }
+                        title { "e" (number) " " (sanitize_line(name(node), MAX_LENGTH)) }
                     }
                     text x=(left.saturating_add(size / 8)) y=(top.saturating_add(size)) font-size=(size) { "e" (number) }
                 }
@@ -133,11 +133,11 @@ impl Changes {
             }
             ul.changes {
                 @for (class, sign, lines) in groups {
-                    @for line in lines.iter().take(MOST_CHANGES) {
+                    @for line in lines.iter().take(MAX_CHANGES) {
                         li class=(class) { span.sign { (sign) } bdi { (line) } }
                     }
-                    @if lines.len() > MOST_CHANGES {
-                        li class=(class) { span.sign { (sign) } (lines.len() - MOST_CHANGES) " more" }
+                    @if lines.len() > MAX_CHANGES {
+                        li class=(class) { span.sign { (sign) } (lines.len() - MAX_CHANGES) " more" }
                     }
                 }
             }
@@ -166,13 +166,13 @@ fn stable_attributes<'a>(node: &'a StoredNode<'_>) -> impl Iterator<Item = &'a s
 
 fn node_text(node: &StoredNode<'_>) -> String {
     let id = if node.id.is_empty() { String::new() } else { format!(" #{}", id(node)) };
-    sanitize_line(&format!("{}{id} {}", kind(node), state(node)), LONGEST)
+    sanitize_line(&format!("{}{id} {}", kind(node), state(node)), MAX_LENGTH)
 }
 
 fn state(node: &StoredNode<'_>) -> String {
     let flags: Vec<&str> = stable_attributes(node).filter(|flag| *flag != "enabled").collect();
     let flags = if flags.is_empty() { String::new() } else { format!(" ({})", flags.join(", ")) };
-    sanitize_line(&format!("\u{201c}{}\u{201d}{flags}", name(node)), LONGEST)
+    sanitize_line(&format!("\u{201c}{}\u{201d}{flags}", name(node)), MAX_LENGTH)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::trace::text::{sanitize, sanitize_line, time};
 pub const SUITE: &str = "suite.json";
 
 /// The maximum number of runs on a page.
-const MOST_RUNS: usize = 1000;
+const MAX_RUNS: usize = 1000;
 
 /// Several runs, each in a folder of its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -113,13 +113,13 @@ struct ReadAttempt {
 /// and digits that nobody can guess. Attempts that cannot be read are noted on the page.
 pub fn suite_page(folder: &Path, suite: &Suite, pictures: Pictures, nonce: &str) -> String {
     let mut notes = suite.notes.clone();
-    if suite.runs.len() > MOST_RUNS {
-        notes.push(format!("Only {MOST_RUNS} of {} runs are shown.", suite.runs.len()));
+    if suite.runs.len() > MAX_RUNS {
+        notes.push(format!("Only {MAX_RUNS} of {} runs are shown.", suite.runs.len()));
     }
     let mut runs: Vec<(usize, &SuiteRun)> = suite.runs.iter().enumerate().collect();
     // A stable sort: within a verdict, the runs stay in order.
     runs.sort_by_key(|(_, run)| run.verdict);
-    runs.truncate(MOST_RUNS);
+    runs.truncate(MAX_RUNS);
     let mut images = ImageSet::default();
     let read: Vec<Vec<ReadAttempt>> = runs
         .iter()

@@ -130,7 +130,7 @@ async fn recordings_start_list_and_stop() {
 
 #[tokio::test]
 async fn impossible_recording_options_are_refused() {
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (
             json!({ "bit_rate": "9999999999" }),
             "`bit_rate` is \"9999999999\"; it must be bits per second, such as 4M",
@@ -147,15 +147,15 @@ async fn impossible_recording_options_are_refused() {
     ] {
         let (asked, reply) = call("start_screen_recording", arguments, Vec::new()).await;
         assert_eq!(asked, []);
-        assert_eq!(value(&reply)["errors"], json!([told]));
+        assert_eq!(value(&reply)["errors"], json!([expected]));
     }
 }
 
 #[tokio::test]
 async fn get_logcat_limits_its_entries() {
-    let read = |tag: Option<&str>, priority, most, clear| Action::ReadLog {
+    let read = |tag: Option<&str>, priority, max, clear| Action::ReadLog {
         filter: LogFilter { tag: tag.map(str::to_owned), priority },
-        max: most,
+        max,
         clear,
     };
     asks("get_logcat", json!({}), read(None, Priority::Verbose, 100, false)).await;

@@ -133,7 +133,7 @@ async fn empty_searches_are_refused() {
 #[tokio::test]
 async fn invalid_file_names_are_validation_errors() {
     let bad = |name: &str, reason| Cause::InvalidFileName { name: name.into(), reason };
-    for (tool, argument, reason, told) in [
+    for (tool, argument, reason, expected) in [
         (
             "take_screenshot",
             "../x",
@@ -175,7 +175,7 @@ async fn invalid_file_names_are_validation_errors() {
         let expected = json!({
             "success": false,
             "error": format!("Validation failed for {tool}"),
-            "errors": [told],
+            "errors": [expected],
             "warnings": [],
             "details": "Input parameters failed security validation",
         });

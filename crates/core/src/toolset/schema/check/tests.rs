@@ -158,7 +158,7 @@ fn nested_violations_have_a_path() {
     check(json!({ "more": { "b": "1" } }), "`more.b` must be an integer, not \"1\"");
     let wrong: Vec<Value> = (0..1000).map(|i| json!({ "no": i })).collect();
     let schema = schema.as_object().unwrap();
-    assert_eq!(check_many(schema, json!({ "result": wrong })), MOST);
+    assert_eq!(check_many(schema, json!({ "result": wrong })), MAX_COUNT);
     let circle = json!({ "$defs": { "A": { "$ref": "#/$defs/A" } }, "properties": { "v": { "$ref": "#/$defs/A" } } });
     assert_eq!(check_many(circle.as_object().unwrap(), json!({ "v": 1 })), 0);
 }
