@@ -277,7 +277,7 @@ async fn ref_outlives_an_action_only_on_the_same_screen() {
         *lock(&phone.tree) = Tree { nodes: now, front: app(screen), ..Tree::default() };
         match (ask(&session, number("e2")).await, expected) {
             (Ok(Outcome::Tapped(tapped)), Ok(y)) => assert_eq!(tapped.at.y, y),
-            (refusal, Err(reason)) => assert_eq!(reason(refusal), reason),
+            (refusal, Err(expected)) => assert_eq!(reason(refusal), expected),
             (other, Ok(_)) => panic!("{other:?}"),
         }
         let taps = lock(&phone.touched).len();
