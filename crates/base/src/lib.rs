@@ -1,12 +1,11 @@
 //! What every crate needs and no library offers: [`lock`], [`truncate`], and [`sanitize()`] and
-//! [`visible`](visible::visible) for text that others wrote, [`private_file`] for
-//! files with secrets. With the feature `io`, [`Io`] for pipes.
+//! [`visible`](visible::visible) for text that others wrote. With the feature `io`, [`Io`] for
+//! pipes.
 //!
 //! Nothing else belongs here.
 
 #[cfg(feature = "io")]
 mod io;
-pub mod private_file;
 mod sanitize;
 pub mod visible;
 

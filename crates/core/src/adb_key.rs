@@ -8,7 +8,8 @@ use std::io;
 use std::path::Path;
 
 use thumbwire_adb::Key;
-use thumbwire_base::private_file;
+
+use crate::private_file;
 
 /// Reads the private key in `file`. If the file is missing, creates it, readable only by its owner,
 /// with the public key in `file.pub`. `name` is what a phone displays for the key, such as

@@ -20,7 +20,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use thumbwire_base::{lock, private_file};
+use thumbwire_base::lock;
+use thumbwire_core::private_file;
 
 /// The target of the lines in the log: `LOG_LEVEL=thumbwire::audit=info` shows them.
 pub const TARGET: &str = "thumbwire::audit";

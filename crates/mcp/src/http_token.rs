@@ -13,9 +13,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
-use thumbwire_base::private_file;
 pub use thumbwire_core::action::Scope;
-use thumbwire_core::random;
+use thumbwire_core::{private_file, random};
 
 /// A secret that clients send as `Authorization: Bearer …`. `{:?}` never prints it.
 #[derive(Clone)]

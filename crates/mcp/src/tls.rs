@@ -26,8 +26,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use thumbwire_base::private_file;
-use thumbwire_core::random;
+use thumbwire_core::{private_file, random};
 
 /// The certificate's file of a self-signed pair.
 pub const CERTIFICATE_FILE: &str = "tls-cert.pem";

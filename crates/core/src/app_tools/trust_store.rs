@@ -12,9 +12,11 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use thumbwire_base::{lock, private_file};
 
 use serde::{Deserialize, Serialize};
+use thumbwire_base::lock;
+
+use crate::private_file;
 
 /// Pins by package.
 pub type Pins = BTreeMap<String, Pin>;
