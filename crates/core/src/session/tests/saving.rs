@@ -46,7 +46,7 @@ async fn unfetched_screenshot_stays_on_the_phone() {
 async fn invalid_file_name_is_refused_without_asking_the_phone() {
     let phone = Studio::new("fake");
     let (session, _root) = in_studios(&[&phone]);
-    for (name, reason) in [
+    for (name, expected) in [
         ("../x.png", FileNameError::EscapesRoot),
         ("no/such/dir.png", FileNameError::Folder),
         ("a:b?.png", FileNameError::Characters(vec![':', '?'])),
@@ -56,7 +56,7 @@ async fn invalid_file_name_is_refused_without_asking_the_phone() {
     ] {
         let failure = save(&session, Some(name), true).await.unwrap_err();
         let Cause::InvalidFileName { reason, .. } = failure.cause else { panic!("{failure:?}") };
-        assert_eq!(reason, reason);
+        assert_eq!(reason, expected);
     }
     assert!(lock(&phone.files).is_empty());
 }
