@@ -162,9 +162,9 @@ impl Ways {
         let appium_id = device.id.clone();
         let appium = AppiumProvider::new(server.url.parse().unwrap(), [device]).unwrap();
         Self {
-            straight: Session::new(straight, [straight_id.to_owned()]),
+            straight: Session::new(straight, Some(straight_id.to_owned())),
             straight_id: straight_id.to_owned(),
-            appium: Session::new(DeviceProviders::default().with(appium), [appium_id.clone()]),
+            appium: Session::new(DeviceProviders::default().with(appium), Some(appium_id.clone())),
             appium_id,
         }
     }

@@ -14,7 +14,6 @@ use thumbwire_agent::{
     PolicyError, PolicyOutput, ScreenshotMode,
 };
 use thumbwire_core::action::{Call, Perform};
-use thumbwire_core::app_tools::AppToolOptions;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::EventSink;
 use thumbwire_core::providers::{AllowedDevices, DeviceProviders, VIRTUAL, VirtualPhoneProvider};
