@@ -1,7 +1,7 @@
 //! ADB errors, by what the caller can do about them.
 //!
 //! Every message is a fragment that fits after "failed to …" and contains the values.
-//! [`Error::may_have_happened`] tells whether the request may already have taken effect.
+//! [`Error::may_have_happened`] says whether the request may already have taken effect.
 
 use std::io;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! The loop that runs a [`Connection`] over any `AsyncRead + AsyncWrite`, and the handles for
 //! callers.
 //!
-//! Start with [`Link::start_with_key`]. The state machine is behind one mutex that is never held across an
-//! await. A [`LinkStream`] reads and writes it directly and wakes the loop when there is something
-//! to send; the loop wakes the streams that a packet concerns. So a byte costs one task switch on
-//! each side, and no stream needs a task or channel of its own.
+//! Start with [`Link::start_with_key`]. The state machine is behind one mutex that is never held
+//! across an await. A [`LinkStream`] reads and writes it directly and wakes the loop when there is
+//! something to send; the loop wakes the streams that a packet concerns. So a byte costs one task
+//! switch on each side, and no stream needs a task or channel of its own.
 //!
 //! Connecting and reconnecting are in [`crate::transport`]. `phone_end` has what only a phone does.
 

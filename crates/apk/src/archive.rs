@@ -8,7 +8,7 @@
 //!   signature found counts, and its comment must reach the end of the package.
 //! * No bytes before the package and no ZIP64: signed packages cannot have it (`ZipUtils` in AOSP's
 //!   `util/apk`).
-//! * Two files with the same name are an error: Android does not install such a package.
+//! * Two files with the same name are an error: Android does not install the package.
 //! * Sizes, offsets and methods come from the central directory. From a file's local header, only
 //!   the lengths of the name and the extra field are used.
 //! * A file must end before the directory. Files may overlap: each one is read and limited on its

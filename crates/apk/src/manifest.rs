@@ -121,7 +121,7 @@ impl Manifest {
     }
 
     /// Whether this service has an intent filter but no `android:exported`, with a target API level
-    /// of 31 or above. Android 12 and later refuse to install such a package.
+    /// of 31 or above. Android 12 and later refuse to install the package.
     pub fn lacks_exported(&self, service: &Service) -> bool {
         let must = self.target_sdk >= MUST_SAY_EXPORTED && !service.filters.is_empty();
         must && service.exported_written.is_none()

@@ -1,6 +1,6 @@
 //! Turns a platform's node tree into elements.
 //!
-//! Pure functions over a [`Tree`]: [`visibility()`] tells which part of each node is visible and
+//! Pure functions over a [`Tree`]: [`visibility()`] says which part of each node is visible and
 //! where to tap it, [`elements`] which nodes are worth listing, [`find`] which one a caller means,
 //! and [`search()`] which ones match a [`Query`]. Waiting for an element happens in the layer
 //! above.
@@ -23,7 +23,7 @@ pub fn elements(tree: &Tree) -> Vec<usize> {
     (0..tree.nodes.len()).filter(|&at| parts[at].is_ok() && is_element(&tree.nodes[at])).collect()
 }
 
-/// Whether a finger sets a value along the node. No flag tells: a slider takes neither taps nor
+/// Whether a finger sets a value along the node. No flag says so: a slider takes neither taps nor
 /// scrolling.
 pub fn is_slider(node: &Node) -> bool {
     ["SeekBar", "Slider", "RatingBar", "PickerWheel"].iter().any(|end| node.class.ends_with(end))

@@ -143,7 +143,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The format does not support such an image. Ask for another format.
+    /// The format does not support this image. Ask for another format.
     #[error("encode the image as {}: {reason}", .format.name())]
     Unwritable {
         /// The requested format.

@@ -119,7 +119,7 @@ pub trait Device: Send + Sync {
     /// Presses and releases a key.
     async fn press(&self, key: Key) -> Result<(), Error>;
 
-    /// Installed apps, or those that the phone tells.
+    /// Installed apps, or those that the phone reports.
     async fn apps(&self) -> Result<AppList, Error>;
 
     /// Starts an app at its launcher entry, or brings it to the front. Returns the phone's output.

@@ -8,7 +8,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 
 use crate::Error;
 
-/// What opening an address does, as far as its scheme tells.
+/// What opening an address does, as far as its scheme shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
     /// Shows a page of a server.

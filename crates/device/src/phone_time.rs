@@ -15,8 +15,8 @@ pub fn time_at(seconds: i64) -> String {
     epoch.saturating_add(SignedDuration::from_secs(seconds)).to_string()
 }
 
-/// Seconds after 1970 of such a time, with `T` or a space between date and time; without a time it
-/// is midnight. Fractions are dropped. `None` if it is not a time.
+/// Seconds after 1970 of a time of this form, with `T` or a space between date and time; a date
+/// alone is its midnight. Fractions are dropped. `None` if it is not a time.
 pub fn seconds_at(time: &str) -> Option<i64> {
     let time: DateTime = time.trim().parse().ok()?;
     Some(TimeZone::UTC.to_timestamp(time).ok()?.as_second())

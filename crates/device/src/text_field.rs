@@ -16,7 +16,7 @@ pub fn focused(tree: &Tree) -> Option<usize> {
 
 /// Whether text can be typed into the node. Accessibility gives every editor the class of the
 /// widget it stands for, also in web pages, Compose and Flutter (seen in captures of all four). On
-/// iOS the element type tells.
+/// iOS the element type decides.
 pub fn is_text_field(node: &Node) -> bool {
     let class = node.class.rsplit(['.', '$']).next().unwrap_or_default();
     let editor = ["EditText", "AutoCompleteTextView", "SearchAutoComplete"];

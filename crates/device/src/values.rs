@@ -267,7 +267,7 @@ pub struct App {
     pub system: bool,
 }
 
-/// The apps that a phone tells.
+/// The apps that a phone reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppList {
     /// The apps, in the phone's order.

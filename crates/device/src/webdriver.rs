@@ -333,8 +333,8 @@ impl Device for WebDriverPhone {
         self.press_key(key).await
     }
 
-    /// The installed apps, as far as the phone tells them. WebDriverAgent knows only the active
-    /// ones; a phone that was found by usbmuxd tells all.
+    /// The installed apps, as far as the phone reports them. WebDriverAgent knows only the active
+    /// ones; a phone that was found by usbmuxd reports all.
     async fn apps(&self) -> Result<AppList, Error> {
         if let Some((client, udid)) = &self.usbmux {
             match installed_apps(client, udid).await {

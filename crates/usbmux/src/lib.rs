@@ -1,4 +1,4 @@
-//! iPhones on USB and Wi-Fi, as far as iOS and this computer's usbmuxd tell without a program of
+//! iPhones on USB and Wi-Fi, as far as iOS and this computer's usbmuxd know without a program of
 //! ours on the phone.
 //!
 //! Start with [`UsbmuxClient`]: it lists the phones, reports when they come and go, and connects to

@@ -1,5 +1,5 @@
-//! lockdownd, the iPhone's service for computers: it tells what the phone is, checks that it trusts
-//! the computer, and starts other services.
+//! lockdownd, the iPhone's service for computers: it reports what the phone is, checks that it
+//! trusts the computer, and starts other services.
 //!
 //! Begin with [`Lockdown::connect`]; [`Lockdown::start_session`] turns the connection into a
 //! trusted one over TLS (`tls`). A message is its length in four big-endian bytes, and a property
@@ -171,7 +171,7 @@ impl Lockdown {
         let request = texts([("HostID", &*record.host_id), ("SystemBUID", &*record.system_buid)]);
         let answer = self.ask("StartSession", request).await?;
         if answer.get("EnableSessionSSL").and_then(Value::as_boolean) != Some(true) {
-            // Every iPhone since iOS 5 asks for TLS. Without it nobody knows who answers.
+            // Every iPhone since iOS 5 asks for TLS. Without it anybody could answer.
             return Err(LockdownError::Tls("it did not ask for TLS".into()));
         }
         self.messages.start_tls(&record).await?;

@@ -166,7 +166,7 @@ impl Connection {
         }
     }
 
-    /// Closes a stream once its queue is sent, and then forgets it: nobody will read it.
+    /// Closes a stream once its queue is sent, and then forgets it: it has no reader any more.
     pub fn release(&mut self, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         match stream.state {

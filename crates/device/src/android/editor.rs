@@ -2,8 +2,8 @@
 //! a dump's seconds.
 //!
 //! `dumpsys input_method` has the state of the app that is being typed into: its field, the field's
-//! hint, and the selection. A dump on a phone before Android 14 cannot tell a hint from a text, and
-//! none tells where the cursor is.
+//! hint, and the selection. A dump on a phone before Android 14 does not distinguish a hint from a
+//! text, and none says where the cursor is.
 
 use super::windows::{braced, title};
 use super::{Android, CommandOutput, ShellCommand};

@@ -1,7 +1,7 @@
 //! What is in front: the window with the focus, or what keeps a person from using it.
 //!
 //! Begin with [`read_front`]. The power manager and the window manager are asked in one round trip.
-//! A window is named by its title; its type tells whether it belongs to an app.
+//! A window is named by its title; its type says whether it belongs to an app.
 
 use super::windows::{Window, braced, title, windows};
 use super::{Android, CommandOutput, ShellCommand, display};
@@ -29,7 +29,7 @@ impl Android {
     }
 }
 
-/// Parses the output of both reports; `None` if it tells nothing about windows.
+/// Parses the output of both reports; `None` if it has nothing about windows.
 ///
 /// The focus is in `mCurrentFocus=Window{hash u0 TITLE}`, or `null` during a window change; then
 /// the focused app's record names the next one. Since Android 10 each display has its own focus

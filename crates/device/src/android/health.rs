@@ -97,7 +97,7 @@ fn read_tools(text: &str) -> Result<String, String> {
 /// later `com.wetest.uia2.Main`), Maestro, Poco.
 const HOLDERS: [&str; 4] = ["uiautomator", "wetest.uia2", "dev.mobile.maestro", "pocoservice"];
 
-/// The word of a line of `ps` that names such a process.
+/// The word of a line of `ps` that names one of these processes.
 fn find_holder(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().filter(|word| !word.starts_with('/'));
     words.find(|word| HOLDERS.iter().any(|holder| word.contains(holder)))

@@ -124,7 +124,7 @@ impl Android {
         self.call_once(request, until).await
     }
 
-    /// Starts the helper, and tells whether it answers.
+    /// Starts the helper, and checks that it answers.
     pub(super) async fn helper_status(&self) -> Result<HelperStatus, Error> {
         if self.helper.mode == HelperMode::Off {
             return Ok(HelperStatus::Off);

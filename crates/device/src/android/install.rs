@@ -100,7 +100,7 @@ impl Android {
 }
 
 /// Sends the package. Losing the phone here is not an error: it may have answered and closed, and
-/// reading tells.
+/// reading shows it.
 async fn send(
     package: &mut (dyn AsyncRead + Send + Unpin),
     length: u64,

@@ -83,7 +83,7 @@ impl ScreenCapture for Android {
 }
 
 impl Android {
-    /// Whether `screenrecord` can record more than three minutes: Android 14's help tells how to
+    /// Whether `screenrecord` can record more than three minutes: Android 14's help says how to
     /// remove the limit, earlier ones call the same number the maximum.
     async fn supports_long_recording(&self) -> Result<bool, Error> {
         let output = self.ask(ShellCommand::new("screenrecord --help")).await?;

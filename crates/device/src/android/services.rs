@@ -1,7 +1,7 @@
 //! Lists the services that handle an action, with `cmd package query-services`.
 //!
-//! Start with [`AppIntegration::find_services`]. Starting a service is in `intents.rs`, calling one in
-//! `helper`; reading what its package declares is done elsewhere.
+//! Start with [`AppIntegration::find_services`]. Starting a service is in `intents.rs`, calling one
+//! in `helper`; reading what its package declares is done elsewhere.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -33,7 +33,7 @@ pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
     ShellCommand::new(dump).then("echo; echo == windows;").then(FRONT)
 }
 
-/// Separates the two parts of the output. No dump has such a line, since line breaks in it are
+/// Separates the two parts of the output. No dump has this line, since line breaks in it are
 /// escaped; so a window's title, which an app chooses, cannot pass for a part of the dump.
 const WINDOWS: &[u8] = b"\n== windows";
 

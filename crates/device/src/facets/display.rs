@@ -101,7 +101,7 @@ pub trait Recording: Send + Sync {
     async fn stop(&mut self) -> Result<(), Error>;
 
     /// Waits until the recording ends: by its time limit, by [`Recording::stop`], or with the
-    /// connection. [`Recording::stop`] tells whether it succeeded. Cancel safe.
+    /// connection. [`Recording::stop`] says whether it succeeded. Cancel safe.
     async fn wait(&mut self);
 }
 

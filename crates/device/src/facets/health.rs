@@ -17,7 +17,7 @@ pub trait HealthChecks: Send + Sync {
 /// Checks the helper, a program that we run on the phone.
 #[async_trait]
 pub trait HelperChecks: Send + Sync {
-    /// Pushes the helper's file if it is not there, starts the helper, and tells whether it
+    /// Pushes the helper's file if it is not there, starts the helper, and checks that it
     /// answers.
     ///
     /// # Errors

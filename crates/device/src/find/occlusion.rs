@@ -1,4 +1,4 @@
-//! Which node is on top of which, and where a tap still reaches a node.
+//! The stacking of nodes, and where a tap still reaches a node.
 //!
 //! Android sends a touch to the topmost view under the finger that accepts touches
 //! (`ViewGroup.dispatchTouchEvent`). So a node is covered where a node that accepts taps is above
@@ -6,7 +6,7 @@
 //! frame over the whole screen is common.
 //!
 //! The stacking order is known only if the platform reports it (`drawing-order`, the layer of a
-//! window). Document order does not tell: Android sorts siblings by position for screen readers
+//! window). Document order does not show it: Android sorts siblings by position for screen readers
 //! (`ViewGroup.ChildListForAccessibility`), and in our captures it would make a launcher's
 //! background cover its icons. If the order is unknown, nothing counts as covered, but a tap point
 //! outside the shared area is preferred: it is right either way.

@@ -109,7 +109,7 @@ impl WebDriverPhone {
     }
 
     /// The installed apps that Appium lists. UiAutomator2 does not say which are the system's; an
-    /// iPhone that is not on the server's own USB tells only which one is in front.
+    /// iPhone that is not on the server's own USB reports only which one is in front.
     pub(super) async fn installed_apps(&self) -> Result<AppList, Error> {
         if self.is_android() {
             let apps = self.list_apps(MobileCommand::new("listApps")).await?;
@@ -159,7 +159,7 @@ impl WebDriverPhone {
     }
 
     /// The class of Android's activity in front, which is this app's; empty if the phone does not
-    /// tell.
+    /// report it.
     pub(super) async fn read_activity(&self, package: &str) -> Result<String, Error> {
         let response = self.ask_script(FRONT, MobileCommand::new("getCurrentActivity")).await;
         let response: Option<Response> = if_available(response)?;
@@ -167,7 +167,7 @@ impl WebDriverPhone {
         Ok(whole_class(package, activity.unwrap_or_default()))
     }
 
-    /// The app in front on iOS; `None` if the server does not tell.
+    /// The app in front on iOS; `None` if the server does not say.
     pub(super) async fn active_app(&self) -> Result<Option<AppId>, Error> {
         let app = self.ask_as(FRONT, PhoneCommand::ActiveApp, ActiveApp::from_response).await;
         let app = if_available(app)?.map(|app| AppId(app.bundle_id));

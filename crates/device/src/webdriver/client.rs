@@ -132,7 +132,7 @@ impl From<Error> for RequestError {
     }
 }
 
-/// `None` for what the server cannot tell, or not at the moment.
+/// `None` for what the server cannot report, or not at the moment.
 pub(crate) fn if_available<T>(answer: Result<T, RequestError>) -> Result<Option<T>, Error> {
     match answer.map_err(Error::from) {
         Ok(value) => Ok(Some(value)),

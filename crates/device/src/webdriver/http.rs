@@ -1,8 +1,8 @@
-//! HTTP to one server: one request per connection, limits on time and size, and errors that tell
+//! HTTP to one server: one request per connection, limits on time and size, and errors that say
 //! whether the request was sent.
 //!
 //! Connections are not kept: over USB or loopback a new one costs about a millisecond, and on a
-//! kept one nobody could tell whether a restarted server had received the request.
+//! kept one we could not know whether a restarted server had received the request.
 
 mod connect;
 

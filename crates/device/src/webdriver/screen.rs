@@ -32,7 +32,7 @@ const LOOK_LIMIT: Duration = Duration::from_secs(30);
 struct Window {
     width: f64,
     height: f64,
-    /// Pixels of a unit, if the server tells.
+    /// Pixels of a unit, if the server reports them.
     scale: Option<f64>,
 }
 
@@ -215,7 +215,7 @@ impl WebDriverPhone {
     pub(super) async fn active_element(&self) -> Result<Option<ElementId>, Error> {
         let command = ElementCommand::Active;
         match if_available(self.client.read_as(FOCUS, command, USUAL, Response::element).await) {
-            // `no such element`; `unknown error` of old servers is an answer that is not told.
+            // `no such element`; old servers answer `unknown error`.
             Err(Error::Refused { .. }) => Ok(None),
             element => element,
         }

@@ -31,7 +31,7 @@ impl Pace {
         per_character.saturating_mul(u32::try_from(text.chars().count()).unwrap_or(u32::MAX))
     }
 
-    /// Remembers how long a text took. Short ones tell more about the request than about typing.
+    /// Remembers how long a text took. Short texts measure the request rather than the typing.
     pub(crate) fn learn(&self, characters: usize, took: Duration) {
         const FEWEST: usize = 20;
         if characters >= FEWEST

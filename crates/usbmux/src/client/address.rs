@@ -26,7 +26,7 @@ impl Default for UsbmuxAddress {
     }
 }
 
-/// The text is not such an address.
+/// The text is not the address of a usbmuxd.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected UNIX:/PATH or HOST:PORT")]
 pub struct ParseUsbmuxAddressError;

@@ -24,7 +24,7 @@ const APPS: Operation = Operation {
 };
 
 impl Android {
-    /// The apps that the launcher shows, with their labels. `None` if no helper tells them.
+    /// The apps that the launcher shows, with their labels. `None` if no helper reports them.
     ///
     /// # Errors
     /// Only if the phone is lost.

@@ -14,7 +14,7 @@ use crate::{CallbackResult, Error, ServiceReply, ServiceRequest, StartServiceErr
 /// 300,000 vanish silently.
 const MAX_UNITS: usize = 200_000;
 
-/// The uid of `system_server`, which delivers callbacks since Android 7; it does not tell who sent
+/// The uid of `system_server`, which delivers callbacks since Android 7; it does not say who sent
 /// them.
 const SYSTEM: u32 = 1000;
 

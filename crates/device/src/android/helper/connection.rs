@@ -292,7 +292,7 @@ where
     tokio::pin!(reading, process);
     let end = tokio::select! {
         mut end = &mut reading => {
-            // Only its process can tell why.
+            // Only its process can say why.
             if let Ok(ended) = timeout(LAST_WORDS, &mut process).await {
                 end.text = format!("{}; last output: {}", end.text, ended.output);
                 end.phone |= ended.phone_lost;

@@ -1,4 +1,4 @@
-//! The helper's op `events`: what changes on the screen, as soon as Android knows.
+//! The helper's op `events`: changes on the screen, when Android reports them.
 
 use std::time::Duration;
 

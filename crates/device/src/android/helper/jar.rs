@@ -24,7 +24,7 @@ pub(super) const CLASS_PATH: &str = "CLASSPATH=/data/local/tmp/thumbwire-helper-
 const BYTES: &[u8] = include_bytes!("../../../../../helper/thumbwire-helper.jar");
 const HASHES: &str = include_str!("../../../../../helper/thumbwire-helper.txt");
 
-/// A regular file that nobody may write: Android 14 refuses to start classes from a writable one.
+/// A regular file without write permission: Android 14 starts no classes from a writable one.
 const MODE: u32 = 0o100_444;
 
 /// Writes our archive to the phone, unless it is there. Another file takes its place only once it

@@ -31,7 +31,7 @@ fn start_command(is_legacy: bool, name: &str) -> Result<ShellCommand, Error> {
 pub(super) struct ProcessEnd {
     /// Its last output.
     pub(super) output: String,
-    /// The phone went away, as far as the stream tells.
+    /// The phone went away, as far as the stream shows.
     pub(super) phone_lost: bool,
 }
 

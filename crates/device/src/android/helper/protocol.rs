@@ -1,6 +1,6 @@
 //! The helper protocol: matches replies to requests. Bytes in, bytes out; no I/O and no clock.
 //!
-//! Replies come in any order. A reply that nobody waits for is ignored, so late and duplicate
+//! Replies come in any order. A reply without a waiting request is ignored, so late and duplicate
 //! replies do no harm; anything that is not a reply ends the connection.
 
 use std::collections::BTreeSet;

@@ -26,7 +26,7 @@ const TEXT: Operation = Operation {
 };
 
 impl Android {
-    /// Whether the helper types, or will soon.
+    /// Whether the helper types, or will once it has started.
     pub(in crate::android) async fn has_text_by_helper(&self) -> Result<bool, Error> {
         self.helper_if_ready(TEXT).await.map(|connection| connection.is_some())
     }

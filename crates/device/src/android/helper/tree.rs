@@ -42,7 +42,7 @@ pub(in crate::android) struct HelperTree {
 }
 
 impl Android {
-    /// The screen as soon as it is still. `None` if `uiautomator` has to tell.
+    /// The screen once it is still. `None` if `uiautomator` has to dump it.
     pub(in crate::android) async fn tree_by_helper(&self) -> Result<Option<HelperTree>, Error> {
         let fields = fields(json!({
             "max_nodes": MAX_NODES,

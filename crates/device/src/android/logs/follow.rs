@@ -40,7 +40,7 @@ pub(super) async fn start(
         }
         None => newest(phone).await?,
     };
-    // `exec`, so that logcat itself notices when nobody listens any more.
+    // `exec`, so that logcat itself notices when the stream is closed.
     let mut line = ShellCommand::new("exec logcat -v threadtime");
     // Some phones before Android 7 have no `-T`.
     if let Some(time) = known.time()
