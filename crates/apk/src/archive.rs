@@ -47,7 +47,7 @@ const APART: u64 = 64 << 10;
 
 /// The files of a package.
 pub(crate) struct Archive<'s> {
-    windows: RangeCache<'s>,
+    ranges: RangeCache<'s>,
     limits: Limits,
     entries: HashMap<String, Entry>,
     /// File names, in directory order.
@@ -68,14 +68,14 @@ struct Entry {
 impl<'s> Archive<'s> {
     /// Reads the central directory.
     pub(crate) async fn open(source: Box<dyn Source + 's>, limits: Limits) -> Result<Self, Error> {
-        let mut windows = RangeCache::open(source).await?;
-        let end = EndOfCentralDirectory::find(&windows.tail())?;
+        let mut ranges = RangeCache::open(source).await?;
+        let end = EndOfCentralDirectory::find(&ranges.tail())?;
         if end.size > limits.directory {
             return Err(Error::TooLarge { what: "the central directory", limit: limits.directory });
         }
-        let directory = windows.bytes(end.directory, end.size).await?;
+        let directory = ranges.bytes(end.directory, end.size).await?;
         let (entries, names) = (HashMap::new(), Vec::new());
-        let mut archive = Self { windows, limits, entries, names, directory: end.directory };
+        let mut archive = Self { ranges, limits, entries, names, directory: end.directory };
         archive.read_directory(&directory, end.count)?;
         Ok(archive)
     }
@@ -94,8 +94,8 @@ impl<'s> Archive<'s> {
         self.directory
     }
 
-    pub(crate) fn windows(&mut self) -> &mut RangeCache<'s> {
-        &mut self.windows
+    pub(crate) fn ranges(&mut self) -> &mut RangeCache<'s> {
+        &mut self.ranges
     }
 
     /// Reads these files ahead, in one go where they are close together. Skips missing and
@@ -112,7 +112,7 @@ impl<'s> Archive<'s> {
             }
         }
         for (from, to) in joined {
-            self.windows.bytes(from, to - from).await?;
+            self.ranges.bytes(from, to - from).await?;
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl<'s> Archive<'s> {
                 limit: self.limits.entry,
             });
         }
-        let header = self.windows.bytes(entry.header, HEADER).await?;
+        let header = self.ranges.bytes(entry.header, HEADER).await?;
         if u32_at(&header, 0) != Some(HEADER_MARK) {
             return Err(Error::malformed(WHAT, format!("{name:?} has no local header")));
         }
@@ -140,7 +140,7 @@ impl<'s> Archive<'s> {
         if from.saturating_add(length) > self.directory {
             return Err(Error::malformed(WHAT, format!("{name:?} overlaps the central directory")));
         }
-        let packed = self.windows.bytes(from, length).await?;
+        let packed = self.ranges.bytes(from, length).await?;
         if entry.deflated { inflate(&packed, entry.unpacked, name) } else { Ok(packed) }
     }
 

@@ -33,9 +33,9 @@ impl<'s> RangeCache<'s> {
         let length = source.length().await.map_err(Error::Source)?;
         let from = length.saturating_sub(TAIL);
         let tail = (length, Bytes::new());
-        let mut windows = Self { source, length, tail, pieces: VecDeque::new() };
-        windows.tail = (from, windows.fetch(from, length - from).await?);
-        Ok(windows)
+        let mut cache = Self { source, length, tail, pieces: VecDeque::new() };
+        cache.tail = (from, cache.fetch(from, length - from).await?);
+        Ok(cache)
     }
 
     /// Offset and bytes of the tail.

@@ -80,7 +80,7 @@ pub(crate) async fn certificates(archive: &mut Archive<'_>) -> Result<Vec<Certif
 async fn block(archive: &mut Archive<'_>) -> Result<Option<Bytes>, Error> {
     let end = archive.directory();
     let Some(foot) = end.checked_sub(FOOT) else { return Ok(None) };
-    let mark = archive.windows().bytes(foot, FOOT).await?;
+    let mark = archive.ranges().bytes(foot, FOOT).await?;
     if !mark.ends_with(MARK) {
         return Ok(None);
     }
@@ -92,7 +92,7 @@ async fn block(archive: &mut Archive<'_>) -> Result<Option<Bytes>, Error> {
     }
     let from = end.checked_sub(length).filter(|from| *from >= 8);
     let from = from.ok_or_else(|| Error::malformed(WHAT, "its length is invalid"))?;
-    let first = archive.windows().bytes(from - 8, length + 8).await?;
+    let first = archive.ranges().bytes(from - 8, length + 8).await?;
     if u64_at(&first, 0) != Some(length) {
         return Err(Error::malformed(WHAT, "its two lengths differ"));
     }
