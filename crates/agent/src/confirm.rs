@@ -104,7 +104,7 @@ pub(super) async fn approve(
 /// Where nobody can be asked.
 const NOBODY: &str = "the user has to agree to this, and nobody can be asked here: find another way, or end with FAIL and say that the operator of Thumbwire can allow it with `--confirm never`";
 
-/// The answer to a question; `None` if the call ended first.
+/// The answer to a question; `None` if the call ended before it came.
 async fn in_time(call: &Call, answer: impl Future<Output = UserAnswer>) -> Option<UserAnswer> {
     tokio::select! {
         biased;
@@ -155,8 +155,8 @@ impl AskUserFunctions {
 /// The function's name.
 const ASK: &str = "ask";
 /// Longer questions are truncated.
-const LONGEST_QUESTION: usize = 1000;
-const MOST_CHOICES: usize = 10;
+const MAX_QUESTION: usize = 1000;
+const MAX_CHOICES: usize = 10;
 
 #[async_trait]
 impl FunctionProvider for AskUserFunctions {
@@ -196,13 +196,13 @@ impl FunctionProvider for AskUserFunctions {
         let Some(question) = word("question") else {
             return Err("`question` is missing: say what you want to know".into());
         };
-        let mut question: String = question.chars().take(LONGEST_QUESTION).collect();
+        let mut question: String = question.chars().take(MAX_QUESTION).collect();
         let choices = arguments.get("choices").and_then(Value::as_array).into_iter().flatten();
         let choices = choices.filter_map(Value::as_str).map(str::trim).filter(|it| !it.is_empty());
         // Choices of a form must differ.
         let mut seen = HashSet::new();
         let choices = choices.filter(|choice| seen.insert(choice.to_lowercase()));
-        let choices: Vec<String> = choices.take(MOST_CHOICES).map(str::to_owned).collect();
+        let choices: Vec<String> = choices.take(MAX_CHOICES).map(str::to_owned).collect();
         let secret = word("secret");
         if let Some(name) = secret {
             question = format!("{question} (stored as {name}; the model does not see it)");
@@ -217,7 +217,7 @@ impl FunctionProvider for AskUserFunctions {
         let Some(answer) = answer.await else {
             return Err("the run ended before the user answered".into());
         };
-        let (answer, why) = match answer {
+        let (answer, reason) = match answer {
             UserAnswer::Text(text) if !text.trim().is_empty() => (Some(text), ""),
             UserAnswer::Text(_) | UserAnswer::Dismissed => {
                 (None, "the user closed the question without an answer")
@@ -228,11 +228,11 @@ impl FunctionProvider for AskUserFunctions {
         let Some(answer) = answer else {
             let error = match secret {
                 None => format!(
-                    "{why}: go on without the answer if you can; otherwise end with FAIL and say what you needed to know"
+                    "{reason}: go on without the answer if you can; otherwise end with FAIL and say what you needed to know"
                 ),
                 // Nobody can be asked also if a user is there but cannot be asked without echo.
                 Some(name) => format!(
-                    "{why}, or secrets cannot be asked for here: end with FAIL and say that {name} is needed; the user \
+                    "{reason}, or secrets cannot be asked for here: end with FAIL and say that {name} is needed; the user \
                      can pass it with `--secret {name}`"
                 ),
             };

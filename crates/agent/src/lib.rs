@@ -2,8 +2,8 @@
 //! describes.
 //!
 //! Start with [`Policy`], which decides, and [`Observation`], which is all that it decides by.
-//! [`Agent`] carries decisions out through [`Perform`](thumbwire_core::action::Perform), as an MCP
-//! client's calls are. Models are behind [`model::Model`], the only place that knows a provider's
+//! [`Agent`] performs decisions through [`Perform`](thumbwire_core::action::Perform), like the calls
+//! of an MCP client. Models are behind [`model::Model`], the only place that knows a provider's
 //! JSON. Nothing here talks to a phone or writes a file: [`thumbwire_core::trace`] records runs.
 
 mod confirm;

@@ -54,7 +54,7 @@ pub trait Model: Send + Sync {
         ToolSupport::No
     }
 
-    /// Answers a prompt. `shape` is the JSON schema for the answer, for endpoints that can enforce
+    /// Answers a prompt. `schema` is the JSON schema for the answer, for endpoints that can enforce
     /// one. `on_text` receives the text as it arrives; if a stream breaks off and is retried, it
     /// receives a line break and the text from the start. Retries and time limits are up to the
     /// model, which stops when the call is cancelled or its deadline passes.
@@ -64,7 +64,7 @@ pub trait Model: Send + Sync {
     async fn complete(
         &self,
         prompt: &Prompt,
-        shape: Option<&Value>,
+        schema: Option<&Value>,
         call: &Call,
         on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError>;

@@ -26,7 +26,7 @@ use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
 use tokio::time::Instant;
 
-/// How often a model is asked again after an unusable answer (UFO's `JSON_PARSING_RETRY`).
+/// How often to ask a model again after an unusable answer (UFO's `JSON_PARSING_RETRY`).
 const ASKED_AGAIN: u32 = 3;
 
 /// How many answers without a call show that a server drops the functions: models sometimes only
@@ -138,7 +138,7 @@ impl ModelPolicy {
         }
     }
 
-    /// Writes the prompts of this run without such a part.
+    /// Writes the prompts of this run without this part from now on.
     fn leave_out(&self, part: PromptPart, reason: String, watch: &dyn EventSink) {
         let flag = match part {
             PromptPart::Tools => &self.lists_functions,
@@ -159,7 +159,7 @@ impl ModelPolicy {
         let planned = self.planned.swap(true, Ordering::Relaxed);
         let is_first = observation.round == 1 || !planned && observation.previous_plan.is_empty();
         let reason = match &observation.stuck {
-            Some(why) => format!("the agent is stuck: {why}"),
+            Some(reason) => format!("the agent is stuck: {reason}"),
             None if is_first => "the run starts".to_owned(),
             None => return Ok(None),
         };
@@ -168,25 +168,25 @@ impl ModelPolicy {
         let style = self.style(observation);
         let write =
             |pictures| prompt::plan(observation, &PromptStyle { pictures, ..style }, &reason);
-        let (pictures, shape) = (style.pictures, prompt::plan_schema());
+        let (pictures, schema) = (style.pictures, prompt::plan_schema());
         let read = |answer: &ModelResponse| Ok(reply::parse_plan(&answer.text, answer.truncated)?);
         let asked =
-            ask_without_rejected_pictures(&**planner, pictures, write, &shape, read, call, watch)
+            ask_without_rejected_pictures(&**planner, pictures, write, &schema, read, call, watch)
                 .await;
         let asked = asked.map_err(|failed| {
             let failed = PolicyError::from(failed);
             PolicyError { reason: format!("no plan: {}", failed.reason), ..failed }
         })?;
-        let ModelReply { prompt, answer, said, spent, .. } = asked;
+        let ModelReply { prompt, answer, value, spent, .. } = asked;
         let response = answer.transcript();
         let event = AgentEvent::Planned {
-            plan: said.plan.clone(),
+            plan: value.plan.clone(),
             reason: reason.clone(),
             usage: spent.clone(),
             took: began.elapsed(),
         };
         event.send(watch);
-        Ok(Some((said.plan, Planning { reason, prompt, response, spent })))
+        Ok(Some((value.plan, Planning { reason, prompt, response, spent })))
     }
 
     /// A decision by the model, in this style.
@@ -203,29 +203,29 @@ impl ModelPolicy {
         // Searched with the request alone, so that the passages are the same in every step.
         let documents = self.knowledge.search(&observation.request);
         let prompt = prompt::round(observation, &style, &examples, &documents);
-        let shape = prompt::decision_schema(functions);
+        let schema = prompt::decision_schema(functions);
         let model = &*self.model;
         if answer == AnswerStyle::Json {
             let read = |answer: &ModelResponse| {
                 Ok(reply::decision(&answer.text, answer.truncated, functions)?)
             };
-            return ask(model, prompt, &shape, read, call, watch).await;
+            return ask(model, prompt, &schema, read, call, watch).await;
         }
         let plan = &observation.previous_plan;
         let read = |answer: &ModelResponse| reply::native_step(answer, plan, functions);
-        let asked = ask(model, prompt, &shape, read, call, watch).await?;
-        let pending = asked.said.status == AgentStatus::Continue;
+        let asked = ask(model, prompt, &schema, read, call, watch).await?;
+        let pending = asked.value.status == AgentStatus::Continue;
         if !(pending && reply::only_plans(&asked.answer)) {
             return Ok(asked);
         }
-        let ModelReply { mut prompt, answer, said: first, spent, unreadable } = asked;
+        let ModelReply { mut prompt, answer, value: first, spent, unreadable } = asked;
         prompt::go_on(&mut prompt, &answer);
         let read = |answer: &ModelResponse| reply::native_step(answer, &first.plan, functions);
-        let mut asked = match ask(model, prompt, &shape, read, call, watch).await {
+        let mut asked = match ask(model, prompt, &schema, read, call, watch).await {
             Ok(asked) => asked,
             Err(failed) => return Err(failed.after(&spent)),
         };
-        asked.said.remember.splice(0..0, first.remember.iter().cloned());
+        asked.value.remember.splice(0..0, first.remember.iter().cloned());
         asked.spent.add(&spent);
         asked.unreadable += unreadable;
         Ok(asked)
@@ -275,7 +275,7 @@ impl Policy for ModelPolicy {
                 }
             }
         };
-        let ModelReply { prompt, answer, said: mut decision, spent: own, .. } = asked;
+        let ModelReply { prompt, answer, value: mut decision, spent: own, .. } = asked;
         unreadable += asked.unreadable;
         spent.add(&own);
         decision.actions.iter_mut().for_each(|call| space.to_screen(call));
@@ -294,16 +294,16 @@ impl Policy for ModelPolicy {
         watch: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
         let model = self.judge.as_ref().unwrap_or(&self.model);
-        let shape = prompt::judgement_schema();
+        let schema = prompt::judgement_schema();
         let read =
             |answer: &ModelResponse| Ok(reply::parse_judgement(&answer.text, answer.truncated)?);
         let write = |pictures| prompt::judgement(observation, claim, pictures);
         let pictures = self.pictures();
         let asked =
-            ask_without_rejected_pictures(&**model, pictures, write, &shape, read, call, watch)
+            ask_without_rejected_pictures(&**model, pictures, write, &schema, read, call, watch)
                 .await?;
-        let ModelReply { prompt, answer, said, spent, .. } = asked;
-        let reply::ParsedJudgement { reached, reason } = said;
+        let ModelReply { prompt, answer, value, spent, .. } = asked;
+        let reply::ParsedJudgement { reached, reason } = value;
         Ok(Some(Judgement { reached, reason, prompt, response: answer.transcript(), spent }))
     }
 }
@@ -313,13 +313,13 @@ struct ModelReply<T> {
     /// The last prompt, including earlier unusable answers.
     prompt: Prompt,
     answer: ModelResponse,
-    said: T,
+    value: T,
     spent: Usage,
     unreadable: u32,
 }
 
 impl<T> ModelReply<T> {
-    /// The same, with the usage of earlier requests.
+    /// Adds the usage of earlier requests.
     fn after(mut self, earlier: &Usage) -> Self {
         self.spent.add(earlier);
         self
@@ -330,12 +330,12 @@ impl<T> ModelReply<T> {
 enum Unanswered {
     /// There is none.
     Failed(PolicyError),
-    /// This part does not reach the model: the prompt must do without.
+    /// This part does not reach the model: the prompt must be written without it.
     Without { part: PromptPart, reason: String, spent: Usage, unreadable: u32 },
 }
 
 impl Unanswered {
-    /// The same, with the usage of earlier requests.
+    /// Adds the usage of earlier requests.
     fn after(mut self, earlier: &Usage) -> Self {
         match &mut self {
             Self::Failed(PolicyError { spent, .. }) | Self::Without { spent, .. } => {
@@ -350,7 +350,7 @@ impl From<Unanswered> for PolicyError {
     fn from(unanswered: Unanswered) -> Self {
         match unanswered {
             Unanswered::Failed(failed) => failed,
-            // Only a prompt with such a part ends so, and then it is asked without.
+            // The model was asked again without that part, so this is unreachable in practice.
             Unanswered::Without { reason, spent, .. } => Self { reason, spent, cancelled: false },
         }
     }
@@ -361,15 +361,15 @@ async fn ask_without_rejected_pictures<T>(
     model: &dyn Model,
     pictures: ScreenshotMode,
     write: impl Fn(ScreenshotMode) -> Prompt,
-    shape: &Value,
+    schema: &Value,
     read: impl Fn(&ModelResponse) -> Result<T, UnusableReply>,
     call: &Call,
     watch: &dyn EventSink,
 ) -> Result<ModelReply<T>, Unanswered> {
-    let asked = ask(model, write(pictures), shape, &read, call, watch).await;
+    let asked = ask(model, write(pictures), schema, &read, call, watch).await;
     let Err(Unanswered::Without { reason, spent, .. }) = asked else { return asked };
     AgentEvent::ModelRetried { reason }.send(watch);
-    match ask(model, write(ScreenshotMode::None), shape, &read, call, watch).await {
+    match ask(model, write(ScreenshotMode::None), schema, &read, call, watch).await {
         Ok(asked) => Ok(asked.after(&spent)),
         Err(failed) => Err(failed.after(&spent)),
     }
@@ -379,7 +379,7 @@ async fn ask_without_rejected_pictures<T>(
 async fn ask<T>(
     model: &dyn Model,
     mut prompt: Prompt,
-    shape: &Value,
+    schema: &Value,
     read: impl Fn(&ModelResponse) -> Result<T, UnusableReply>,
     call: &Call,
     watch: &dyn EventSink,
@@ -388,8 +388,8 @@ async fn ask<T>(
     let (mut unreadable, mut silent) = (0, 0);
     let falls_back = !prompt.tools.is_empty() && model.tool_support() == ToolSupport::Maybe;
     loop {
-        let heard = |text: &str| AgentEvent::ModelText(text.to_owned()).send(watch);
-        let answer = match model.complete(&prompt, Some(shape), call, &heard).await {
+        let on_text = |text: &str| AgentEvent::ModelText(text.to_owned()).send(watch);
+        let answer = match model.complete(&prompt, Some(schema), call, &on_text).await {
             Ok(answer) => answer,
             Err(unanswered) => {
                 spent.add(&unanswered.usage);
@@ -411,7 +411,7 @@ async fn ask<T>(
         };
         spent.add(&answer.usage);
         let unusable = match read(&answer) {
-            Ok(said) => return Ok(ModelReply { prompt, answer, said, spent, unreadable }),
+            Ok(value) => return Ok(ModelReply { prompt, answer, value, spent, unreadable }),
             Err(unusable) => unusable,
         };
         let wrong = &unusable.wrong;

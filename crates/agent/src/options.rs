@@ -40,7 +40,7 @@ pub enum PromptForm {
     /// Controls by id, apps by name, a line for each past action.
     #[default]
     Compact,
-    /// The same, with the place of each control.
+    /// As [`Self::Compact`], with the place of each control.
     Coordinates,
     /// The blocks and JSON rows of the UFO MobileAgent strategy.
     Ufo,

@@ -1,4 +1,4 @@
-//! The prompt: what a model is told in a step.
+//! The prompt: what a model reads in a step.
 //!
 //! Start with [`round`], which writes a [`Prompt`]. The text of the system part, of the step's
 //! message, of the judgement and the response schemas are in the modules below; text from outside
@@ -113,7 +113,7 @@ pub(super) fn repair(prompt: &mut Prompt, answer: &ModelResponse, unusable: &Unu
     }
     // Providers reject an empty message.
     let text = if answer.text.trim().is_empty() { "(nothing)" } else { &answer.text };
-    let text = truncate(text, LONGEST_ANSWER);
+    let text = truncate(text, MAX_ANSWER);
     let how = match prompt.tools.is_empty() {
         true => "Answer again with one JSON object as described and nothing else.",
         false => "Answer again by calling a function.",
@@ -136,7 +136,7 @@ fn append_calls(
     answer: &ModelResponse,
     result: impl Fn(usize) -> (String, bool),
 ) {
-    let text = truncate(answer.text.trim(), LONGEST_ANSWER);
+    let text = truncate(answer.text.trim(), MAX_ANSWER);
     let text = Some(text).filter(|text| !text.is_empty()).map(ContentPart::Text);
     let mut parts: Vec<ContentPart> = text.into_iter().collect();
     let mut results = Vec::new();
@@ -158,7 +158,7 @@ fn append_calls(
 }
 
 /// How much of an unusable answer is quoted back, in characters.
-const LONGEST_ANSWER: usize = 4_000;
+const MAX_ANSWER: usize = 4_000;
 
 #[cfg(test)]
 mod tests;

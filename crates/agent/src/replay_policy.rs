@@ -135,7 +135,7 @@ impl ReplayPolicy {
         let now = ScreenState { app: observation.app.clone(), screen: String::new(), controls };
         recorded
             .replay_step(&now)
-            .map_err(|why| format!("at step {} of the recorded run, {why}", recorded.round))
+            .map_err(|reason| format!("at step {} of the recorded run, {reason}", recorded.round))
     }
 
     fn set(&self, at: ReplayPosition) {
@@ -173,7 +173,7 @@ impl Policy for ReplayPolicy {
                 self.set(ReplayPosition { next: at.next + 1, waits: 0, ..at });
                 return Ok(PolicyOutput { decision, ..PolicyOutput::default() });
             }
-            Err(why) => why,
+            Err(reason) => reason,
         };
         if at.waits < WAITS && at.next < self.rounds.len() {
             self.set(ReplayPosition { waits: at.waits + 1, ..at });

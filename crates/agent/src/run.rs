@@ -215,8 +215,8 @@ impl Run<'_> {
         if self.call.cancelled.is_cancelled() {
             return end(StopReason::Cancelled, "the run was cancelled".into());
         }
-        if let Some(why) = self.memory.used(Duration::ZERO).over(&self.agent.options.budgets) {
-            return end(StopReason::Budget, why);
+        if let Some(reason) = self.memory.used(Duration::ZERO).over(&self.agent.options.budgets) {
+            return end(StopReason::Budget, reason);
         }
         if Instant::now() >= self.call.deadline {
             return end(StopReason::Budget, "the call's deadline has passed".into());
@@ -277,7 +277,7 @@ impl Run<'_> {
             if let Some(earlier) = &self.before.screen {
                 self.loops.on_idle_step(earlier, &step.screen.state);
             }
-            // What was refused did not happen: repeating it is no loop of the phone's screens.
+            // A refused call did not happen: repeating it is not a loop.
             self.loops.on_call(&step.screen.state, &step.attempted, self.began.elapsed())
         });
         let warning = warning.flatten();
@@ -302,8 +302,8 @@ impl Run<'_> {
             texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
         };
         match (done, status) {
-            (Err(PhaseError(why)), AgentStatus::Fail) => {
-                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why))
+            (Err(PhaseError(reason)), AgentStatus::Fail) => {
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, reason))
             }
             (_, AgentStatus::Finish | AgentStatus::Fail) if record.decided => {
                 Some(RunEnd { status, reason: output(), stopped: None })
@@ -332,11 +332,11 @@ impl Run<'_> {
     }
 
     fn end(self, end: RunEnd) -> RunResult {
-        let RunEnd { status, reason: why, stopped } = end;
+        let RunEnd { status, reason, stopped } = end;
         self.agent
             .writer
-            .write(&TraceRecord::GoalEnd { status: name(status).into(), reason: why.clone() });
-        AgentEvent::RunFinished { status, reason: why.clone() }.send(&self.agent.watch);
+            .write(&TraceRecord::GoalEnd { status: name(status).into(), reason: reason.clone() });
+        AgentEvent::RunFinished { status, reason: reason.clone() }.send(&self.agent.watch);
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
         let took = self.began.elapsed();
         let budgets = &self.agent.options.budgets;
@@ -348,7 +348,7 @@ impl Run<'_> {
         let limit = limit
             .or((stopped == Some(StopReason::Budget) && budgets.time.is_some())
                 .then_some(Limit::Time));
-        RunResult { status, reason: why, stopped, limit, rounds, spent, took }
+        RunResult { status, reason, stopped, limit, rounds, spent, took }
     }
 }
 

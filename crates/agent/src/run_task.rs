@@ -152,7 +152,7 @@ impl Handler for Task {
         drop(left.disarm());
         let carried =
             carried.unwrap_or_else(|error| Err(format!("internal error in Thumbwire: {error}")));
-        let carried = carried.map_err(|why| Cause::Refused { reason: why })?;
+        let carried = carried.map_err(|reason| Cause::Refused { reason })?;
         Ok(reply(&carried, out.actions()))
     }
 }
@@ -200,10 +200,10 @@ impl Drop for TaskLease {
 }
 
 /// The maximum number of actions in a reply.
-const MOST_ACTIONS: usize = 200;
+const MAX_ACTIONS: usize = 200;
 
 /// The longest message of an action, in characters.
-const LONGEST_MESSAGE: usize = 300;
+const MAX_MESSAGE: usize = 300;
 
 /// Reports progress after each step, and collects the actions.
 struct TaskProgress {
@@ -245,11 +245,11 @@ impl EventSink for TaskProgress {
                 so_far.message.clear();
             }
             AgentEvent::Decided { decision, .. } => {
-                so_far.thought = truncate(&decision.thought, LONGEST_MESSAGE);
+                so_far.thought = truncate(&decision.thought, MAX_MESSAGE);
             }
             AgentEvent::FunctionFinished { call, success, message, .. } => {
-                let message = truncate(message, LONGEST_MESSAGE);
-                if so_far.actions.len() == MOST_ACTIONS {
+                let message = truncate(message, MAX_MESSAGE);
+                if so_far.actions.len() == MAX_ACTIONS {
                     so_far.actions.pop_front();
                 }
                 so_far.actions.push_back(json!({

@@ -16,10 +16,10 @@ use matching::{Pattern, TextKind};
 pub use redact::RedactedPerform;
 
 /// Shorter values would be found all over the screen.
-const SHORTEST: usize = 4;
+const MIN_VALUE: usize = 4;
 /// Longer names or values are a mistake.
-const LONGEST_NAME: usize = 64;
-const LONGEST_VALUE: usize = 4096;
+const MAX_NAME: usize = 64;
+const MAX_VALUE: usize = 4096;
 
 /// Values by name. Anyone who holds it can list the names, but not the values.
 #[derive(Default)]
@@ -79,10 +79,11 @@ impl Vault {
         check_secret_name(name)?;
         let secret = Secret::new(name, value)?;
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        let tells = |name: &str, secret: &Secret| {
+        let reveals = |name: &str, secret: &Secret| {
             matching::clean(name, TextKind::Words, &secret.all()).is_some()
         };
-        if tells(name, &secret) || kept.iter().any(|it| tells(&it.name, &secret) || tells(name, it))
+        if reveals(name, &secret)
+            || kept.iter().any(|it| reveals(&it.name, &secret) || reveals(name, it))
         {
             return Err(format!(
                 "cannot store the secret {name}: the name of a secret must not reveal the value of one"
@@ -153,7 +154,7 @@ impl Vault {
         self.clean_as(text, TextKind::Words, further)
     }
 
-    /// The same for XML.
+    /// Redacts XML from the phone, like [`Self::redact`].
     fn redact_xml(&self, xml: &str, further: &[Pattern]) -> Option<RedactedText> {
         self.clean_as(xml, TextKind::Xml, further)
     }
@@ -187,13 +188,13 @@ impl Secret {
     fn new(name: &str, value: String) -> Result<Self, String> {
         let refuse = |reason: &str| Err(format!("cannot store the secret {name}: {reason}"));
         let count = value.trim().chars().count();
-        if count < SHORTEST {
+        if count < MIN_VALUE {
             return refuse(&format!(
-                "its value has fewer than {SHORTEST} characters and could not be told from other text on a screen"
+                "its value has fewer than {MIN_VALUE} characters and could not be told from other text on a screen"
             ));
         }
-        if value.len() > LONGEST_VALUE {
-            return refuse(&format!("its value is longer than {LONGEST_VALUE} bytes"));
+        if value.len() > MAX_VALUE {
+            return refuse(&format!("its value is longer than {MAX_VALUE} bytes"));
         }
         if value.contains("{{") {
             return refuse("its value contains \"{{\", which marks the names of secrets");
@@ -217,9 +218,9 @@ impl Secret {
 /// # Errors
 /// What a valid name looks like.
 pub fn check_secret_name(name: &str) -> Result<(), String> {
-    let fits = !name.is_empty() && name.len() <= LONGEST_NAME && is_name(name);
+    let fits = !name.is_empty() && name.len() <= MAX_NAME && is_name(name);
     fits.then_some(()).ok_or_else(|| {
-        let name: String = name.chars().take(LONGEST_NAME).collect();
+        let name: String = name.chars().take(MAX_NAME).collect();
         format!("{name:?} is not a valid name for a secret: use letters, digits and _, and do not start with a digit")
     })
 }
@@ -280,7 +281,7 @@ mod tests {
 
     #[test]
     fn unsuitable_value_is_rejected_without_being_shown() {
-        for (value, why) in [
+        for (value, reason) in [
             ("abc", "fewer than 4"),
             ("  a  ", "fewer than 4"),
             ("Password", "appears on many screens"),
@@ -288,7 +289,7 @@ mod tests {
         ] {
             let says = refused("PIN", value);
             assert!(
-                says.contains(why) && says.starts_with("cannot store the secret PIN"),
+                says.contains(reason) && says.starts_with("cannot store the secret PIN"),
                 "{says}"
             );
         }

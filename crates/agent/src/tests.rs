@@ -281,6 +281,6 @@ fn an_hour() -> Call {
     Call::with_timeout(Duration::from_secs(3600))
 }
 
-async fn run(phone: Arc<Phone>, mind: Arc<Script>) -> RunResult {
-    Agent::new(mind, phone, options()).run(&an_hour(), REQUEST, Memory::default()).await
+async fn run(phone: Arc<Phone>, policy: Arc<Script>) -> RunResult {
+    Agent::new(policy, phone, options()).run(&an_hour(), REQUEST, Memory::default()).await
 }

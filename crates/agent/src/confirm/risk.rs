@@ -60,7 +60,7 @@ impl Risk {
     /// short.
     pub(crate) fn question(&self, app: Option<&str>) -> String {
         let Self { what, text, about, how } = self;
-        let longest = if *how == How::Open { LONGEST_ADDRESS } else { LONGEST_TEXT };
+        let longest = if *how == How::Open { MAX_ADDRESS } else { MAX_TEXT };
         let text = quoted(&truncate(text, longest));
         let place = app.map_or(String::new(), |app| format!(" in {}", name(app)));
         let mut out = match how {
@@ -82,7 +82,7 @@ impl Risk {
             }
         };
         if !about.is_empty() {
-            let _ = write!(out, " beside {}", quoted(&truncate(about, LONGEST_TEXT)));
+            let _ = write!(out, " beside {}", quoted(&truncate(about, MAX_TEXT)));
         }
         format!("{out}{place}, which may {what}. Go ahead?")
     }
@@ -108,17 +108,17 @@ const BY_AN_APP: &str = "let an app act on its own";
 /// The screen does not tell.
 const UNKNOWN: &str = "do anything";
 /// The longest arguments in a question, in characters.
-const LONGEST_ARGUMENTS: usize = 300;
+const MAX_ARGUMENTS: usize = 300;
 /// The longest text of the screen in a question, and the longest address, in characters.
-const LONGEST_TEXT: usize = 80;
-const LONGEST_ADDRESS: usize = 200;
+const MAX_TEXT: usize = 80;
+const MAX_ADDRESS: usize = 200;
 
 /// Whether the call may do something that cannot be undone, as far as text tells. The screen is the
 /// present one, with the numbers that the call uses.
 pub(crate) fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     if is_app_tool(&call.function) {
         let arguments = Value::from(call.arguments.clone()).to_string();
-        let text = format!("{} {}", call.function, truncate(&arguments, LONGEST_ARGUMENTS));
+        let text = format!("{} {}", call.function, truncate(&arguments, MAX_ARGUMENTS));
         return Some(Risk::new(BY_AN_APP, text, How::CallApp));
     }
     if let Some(url) = call.arguments.get("url").and_then(Value::as_str) {
@@ -151,7 +151,7 @@ pub(crate) fn needs_screen(call: &FunctionCall) -> bool {
 pub(crate) fn touched_label(call: &FunctionCall, screen: &ScreenState) -> Option<String> {
     let is_touch = touches(call) && !is_app_tool(&call.function);
     let touched = if is_touch { touched(call, screen) } else { None };
-    Some(truncate(&touched?.labels().into_iter().next()?, LONGEST_TEXT))
+    Some(truncate(&touched?.labels().into_iter().next()?, MAX_TEXT))
 }
 
 /// Whether the call is for a control or a place.

@@ -50,8 +50,8 @@ fn line(event: &AgentEvent) -> Option<String> {
         }
         AgentEvent::ModelRequested { policy } => format!("Deciding: {}", plain(policy)),
         AgentEvent::ModelText(_) => return None,
-        AgentEvent::ModelRetried { reason: why } => {
-            format!("Answer rejected, asking again: {}", plain(why))
+        AgentEvent::ModelRetried { reason } => {
+            format!("Answer rejected, asking again: {}", plain(reason))
         }
         AgentEvent::Planned { plan, usage, took, .. } => {
             format!("Planned: {}; cost {}{}", plain(&plan.join("; ")), cost(usage), seconds(*took))
@@ -75,8 +75,8 @@ fn line(event: &AgentEvent) -> Option<String> {
             let (status, remaining) = (name(*status), plain(remaining));
             format!("State: {status}; cost so far {}; {remaining} left", cost(usage))
         }
-        AgentEvent::RunFinished { status, reason: why } => {
-            format!("Ended: {}: {}", name(*status), plain(why))
+        AgentEvent::RunFinished { status, reason } => {
+            format!("Ended: {}: {}", name(*status), plain(reason))
         }
     })
 }
@@ -111,8 +111,8 @@ pub(crate) fn name(status: AgentStatus) -> &'static str {
 
 /// Makes a text fit on one line.
 fn plain(text: &str) -> String {
-    const MOST: usize = 500;
-    visible(&truncate(text, MOST)).into_owned()
+    const MAX_TEXT: usize = 500;
+    visible(&truncate(text, MAX_TEXT)).into_owned()
 }
 
 #[cfg(test)]

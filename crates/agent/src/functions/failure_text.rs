@@ -2,7 +2,7 @@
 //!
 //! Start with [`reason`]. Toolsets end their errors with the next move of their own clients:
 //! another tool to call, a flag to start the server with. A policy has neither: it sees a screen in
-//! each step and has a few functions. So a failure of the phone is told in the failure's own words,
+//! each step and has a few functions. So the policy gets a failure of the phone in the failure's own words,
 //! with a move that the policy can make.
 
 use thumbwire_base::truncate;
@@ -13,19 +13,19 @@ use thumbwire_device::SideEffect;
 use super::FunctionError;
 
 /// The longest reason, in characters.
-const LONGEST: usize = 800;
+const MAX_REASON: usize = 800;
 
 /// Why a call failed, on one line.
 pub(crate) fn reason(error: &FunctionError) -> String {
     match error {
         FunctionError::Phone(failure) => text(failure),
-        FunctionError::Rejected(reason) => one_line(&truncate(reason, LONGEST)),
+        FunctionError::Rejected(reason) => one_line(&truncate(reason, MAX_REASON)),
     }
 }
 
 /// A failure with what the policy can do about it.
 pub(crate) fn text(failure: &Failure) -> String {
-    let cause = truncate(&failure.cause.to_string(), LONGEST);
+    let cause = truncate(&failure.cause.to_string(), MAX_REASON);
     format!("{}; {}", one_line(&cause), next_move(failure))
 }
 
@@ -181,8 +181,10 @@ mod tests {
         let names: BTreeSet<String> =
             sets.into_iter().flat_map(|set| set.tools).map(|tool| tool.name).collect();
         let own = crate::functions::phone::PhoneFunctions;
-        let own: Vec<String> =
-            super::super::FunctionProvider::functions(&own).into_iter().map(|it| it.name).collect();
+        let own: Vec<String> = crate::functions::FunctionProvider::functions(&own)
+            .into_iter()
+            .map(|it| it.name)
+            .collect();
         let is_word = |name: &&String| {
             let pattern = Regex::new(&format!(r"\b{name}\b")).unwrap();
             !own.contains(name) && name.contains('_') && pattern.is_match(text)

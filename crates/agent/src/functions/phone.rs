@@ -1,8 +1,8 @@
 //! What a policy can do on the phone: the functions, in few words, and how each is done.
 //!
 //! Start with [`ROWS`], the table. Descriptions are short because the prompt of every step has
-//! them. Names, arguments and messages are those of the UFO MobileAgent servers where these have
-//! such a function.
+//! them. Names, arguments and messages are those of the UFO MobileAgent servers, for the functions
+//! that these have.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -355,7 +355,8 @@ impl Phone<'_> {
             TouchArguments { control_id: Some(id), .. } if !id.is_empty() => {
                 let (now, node) = self.control(&id).await?;
                 let at = now.snapshot.tap_point(node, RefVisibility::Unknown);
-                let at = at.map_err(|why| format!("control {id} cannot be touched: {why}"))?;
+                let at =
+                    at.map_err(|reason| format!("control {id} cannot be touched: {reason}"))?;
                 (at, format!("{:?}", truncate(now.snapshot.tree.nodes[node].name(), MAX_TEXT)))
             }
             TouchArguments { x: Some(x), y: Some(y), .. } => {

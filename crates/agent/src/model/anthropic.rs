@@ -28,19 +28,19 @@ pub(super) const PATH: &str = "/v1/messages";
 pub(super) const VERSION: &str = "2023-06-01";
 
 /// The default token limit, because the API requires one; all models since 3.5 accept it.
-pub(super) const MOST_TOKENS: u32 = 8192;
+pub(super) const MAX_TOKENS: u32 = 8192;
 
 /// Anthropic's API.
 pub(super) struct Anthropic {
     /// The model's name.
     pub(super) model: String,
     /// The maximum number of output tokens.
-    pub(super) most_tokens: u32,
+    pub(super) max_tokens: u32,
     /// Whether the endpoint enforces the JSON schema.
-    pub(super) shaped: bool,
+    pub(super) enforces_schema: bool,
     /// Whether to stream answers.
     pub(super) stream: bool,
-    ways: Mutex<ServerSupport>,
+    support: Mutex<ServerSupport>,
 }
 
 /// What this server supports.
@@ -53,21 +53,21 @@ struct ServerSupport {
 impl Anthropic {
     /// Starts with everything that Anthropic's own API supports.
     pub(super) fn new(model: &str, stream: bool) -> Self {
-        let ways = Mutex::new(ServerSupport { marks: true, shapes: true });
+        let support = Mutex::new(ServerSupport { marks: true, shapes: true });
         let model = model.to_owned();
-        Self { model, most_tokens: MOST_TOKENS, shaped: false, stream, ways }
+        Self { model, max_tokens: MAX_TOKENS, enforces_schema: false, stream, support }
     }
 }
 
 impl ProviderApi for Anthropic {
-    fn body(&self, prompt: &Prompt, shape: Option<&Value>) -> Value {
-        let ways = *lock(&self.ways);
+    fn body(&self, prompt: &Prompt, schema: Option<&Value>) -> Value {
+        let support = *lock(&self.support);
         let mut body = Map::new();
         body.insert("model".into(), json!(self.model));
-        body.insert("max_tokens".into(), self.most_tokens.into());
+        body.insert("max_tokens".into(), self.max_tokens.into());
         if !prompt.system.is_empty() {
             let mut system = json!({ "type": "text", "text": prompt.system });
-            if ways.marks {
+            if support.marks {
                 mark(&mut system);
             }
             body.insert("system".into(), json!([system]));
@@ -82,7 +82,7 @@ impl ProviderApi for Anthropic {
         // Messages without content are rejected.
         messages.retain(|message| message["content"].as_array().is_some_and(|all| !all.is_empty()));
         // The last message belongs to this step; what comes before it is repeated.
-        if ways.marks
+        if support.marks
             && let [.., stable, _] = &mut messages[..]
             && let Some(last) = stable["content"].as_array_mut().and_then(|all| all.last_mut())
         {
@@ -91,9 +91,9 @@ impl ProviderApi for Anthropic {
         body.insert("messages".into(), messages.into());
         body.insert("stream".into(), self.stream.into());
         // Schemas that are not closed are rejected.
-        let shaped = self.shaped && ways.shapes && prompt.tools.is_empty();
-        if let Some(shape) = shape.filter(|shape| shaped && is_closed(shape)) {
-            let format = json!({ "type": "json_schema", "schema": shape });
+        let enforces_schema = self.enforces_schema && support.shapes && prompt.tools.is_empty();
+        if let Some(schema) = schema.filter(|schema| enforces_schema && is_closed(schema)) {
+            let format = json!({ "type": "json_schema", "schema": schema });
             body.insert("output_config".into(), json!({ "format": format }));
         }
         body.into()
@@ -161,15 +161,17 @@ impl ProviderApi for Anthropic {
     }
 
     fn adapt(&self, refusal: &str) -> bool {
-        let mut ways = lock(&self.ways);
-        let before = *ways;
+        let mut support = lock(&self.support);
+        let before = *support;
         if refusal.contains("cache_control") {
-            ways.marks = false;
-        } else if self.shaped && (refusal.contains("output_config") || refusal.contains("schema")) {
+            support.marks = false;
+        } else if self.enforces_schema
+            && (refusal.contains("output_config") || refusal.contains("schema"))
+        {
             tracing::warn!("{} does not support JSON schemas; continuing without one", self.model);
-            ways.shapes = false;
+            support.shapes = false;
         }
-        *ways != before
+        *support != before
     }
 }
 

@@ -9,21 +9,21 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use super::error::Retry;
 
 /// A server that asks for a longer pause cannot be waited for in a run.
-pub(super) const LONGEST: Duration = Duration::from_secs(300);
+pub(super) const MAX_PAUSE: Duration = Duration::from_secs(300);
 
 /// The pause before the next attempt; `None` if there is none.
 pub(super) fn retry_delay(
-    again: Retry,
+    retry: Retry,
     pause: Option<Duration>,
     left: Duration,
 ) -> Option<Duration> {
-    match again {
+    match retry {
         Retry::Never | Retry::Without(_) => None,
         // Not a failure: the number of adaptations is limited.
         Retry::Adapted => Some(Duration::ZERO),
         Retry::Backoff | Retry::Once => pause.filter(|pause| *pause < left),
         Retry::After(named) => {
-            pause.map(|_| named).filter(|named| *named < left && *named <= LONGEST)
+            pause.map(|_| named).filter(|named| *named < left && *named <= MAX_PAUSE)
         }
     }
 }

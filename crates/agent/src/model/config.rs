@@ -126,7 +126,7 @@ pub struct Settings {
     pub tool_calls: ToolCallMode,
     /// The maximum number of output tokens; `None` is the server's default, or 8192 for Anthropic's
     /// API, which requires a number.
-    pub most_tokens: Option<u32>,
+    pub max_tokens: Option<u32>,
     /// A proxy.
     pub through: Option<ProxySettings>,
     /// The content of the file of [`ModelSpec::Scripted`].
@@ -145,7 +145,7 @@ impl Default for Settings {
             stream: true,
             json_schema: false,
             tool_calls: ToolCallMode::default(),
-            most_tokens: None,
+            max_tokens: None,
             through: None,
             script: None,
         }
@@ -157,32 +157,32 @@ impl Default for Settings {
 /// # Errors
 /// A URL is invalid, the vendor's endpoint needs a key and there is none, or the script cannot be
 /// read; with the next move.
-pub fn open(choice: &ModelSpec, settings: Settings) -> Result<Arc<dyn Model>, String> {
-    match choice {
+pub fn open(spec: &ModelSpec, settings: Settings) -> Result<Arc<dyn Model>, String> {
+    match spec {
         ModelSpec::OpenAi(model) => {
-            keyed(choice, &settings)?;
+            keyed(spec, &settings)?;
             let base = settings.base_url.as_deref().unwrap_or(openai::BASE);
             // Only the host matters here; the URL is checked below.
             let host = host(base);
-            let shown = if openai::is_azure(&host) {
+            let scheme = if openai::is_azure(&host) {
                 AuthScheme::Header("api-key")
             } else {
                 AuthScheme::Bearer
             };
             let mut dialect = OpenAi::new(model, &host, settings.stream);
-            dialect.most_tokens = settings.most_tokens;
-            dialect.shaped = settings.json_schema;
+            dialect.max_tokens = settings.max_tokens;
+            dialect.enforces_schema = settings.json_schema;
             let own = host == "api.openai.com" || openai::is_azure(&host);
             let limits = if own { Limits::OPENAI } else { Limits::OPENAI.for_other_servers() };
-            let endpoint = endpoint(base, openai::PATH, shown, &settings)?;
-            Ok(remote(choice, model, endpoint, dialect, limits, &settings))
+            let endpoint = endpoint(base, openai::PATH, scheme, &settings)?;
+            Ok(remote(spec, model, endpoint, dialect, limits, &settings))
         }
         ModelSpec::Anthropic(model) => {
-            keyed(choice, &settings)?;
+            keyed(spec, &settings)?;
             let base = settings.base_url.as_deref().unwrap_or(anthropic::BASE);
             let mut dialect = Anthropic::new(model, settings.stream);
-            dialect.most_tokens = settings.most_tokens.unwrap_or(anthropic::MOST_TOKENS);
-            dialect.shaped = settings.json_schema;
+            dialect.max_tokens = settings.max_tokens.unwrap_or(anthropic::MAX_TOKENS);
+            dialect.enforces_schema = settings.json_schema;
             let own = host(base) == "api.anthropic.com";
             let limits =
                 if own { Limits::ANTHROPIC } else { Limits::ANTHROPIC.for_other_servers() };
@@ -190,7 +190,7 @@ pub fn open(choice: &ModelSpec, settings: Settings) -> Result<Arc<dyn Model>, St
                 endpoint(base, anthropic::PATH, AuthScheme::Header("x-api-key"), &settings)?;
             let version = HeaderValue::from_static(anthropic::VERSION);
             endpoint.headers.insert("anthropic-version", version);
-            Ok(remote(choice, model, endpoint, dialect, limits, &settings))
+            Ok(remote(spec, model, endpoint, dialect, limits, &settings))
         }
         ModelSpec::Scripted(file) => {
             let script = settings.script.ok_or_else(|| {
@@ -204,17 +204,17 @@ pub fn open(choice: &ModelSpec, settings: Settings) -> Result<Arc<dyn Model>, St
 }
 
 /// The vendors' own endpoints need a key. Says so before anything is sent.
-fn keyed(choice: &ModelSpec, settings: &Settings) -> Result<(), String> {
+fn keyed(spec: &ModelSpec, settings: &Settings) -> Result<(), String> {
     if settings.key.is_some() || settings.base_url.is_some() {
         return Ok(());
     }
-    let variable = variable(choice, settings);
+    let variable = variable(spec, settings);
     Err(format!("no API key: set {variable}, or pass --base-url for a server that needs no key"))
 }
 
-fn variable(choice: &ModelSpec, settings: &Settings) -> String {
+fn variable(spec: &ModelSpec, settings: &Settings) -> String {
     let named = settings.key_variable.clone();
-    named.unwrap_or_else(|| choice.key_variable().unwrap_or_default().to_owned())
+    named.unwrap_or_else(|| spec.key_variable().unwrap_or_default().to_owned())
 }
 
 fn host(base: &str) -> String {
@@ -225,21 +225,21 @@ fn host(base: &str) -> String {
 fn endpoint(
     base: &str,
     path: &str,
-    shown: AuthScheme,
+    scheme: AuthScheme,
     settings: &Settings,
 ) -> Result<Endpoint, String> {
-    Endpoint::open(base, path, settings.key.clone(), shown, settings.through.as_ref())
+    Endpoint::open(base, path, settings.key.clone(), scheme, settings.through.as_ref())
 }
 
 fn remote<D: super::http_model::ProviderApi + 'static>(
-    choice: &ModelSpec,
+    spec: &ModelSpec,
     model: &str,
     endpoint: Endpoint,
     dialect: D,
     limits: Limits,
     settings: &Settings,
 ) -> Arc<dyn Model> {
-    let provider = match choice {
+    let provider = match spec {
         ModelSpec::OpenAi(_) => "openai",
         ModelSpec::Anthropic(_) => "anthropic",
         ModelSpec::Scripted(_) => "scripted",
@@ -254,7 +254,7 @@ fn remote<D: super::http_model::ProviderApi + 'static>(
         tools: NativeTools::new(support),
         name: format!("{provider} {model}"),
         model: model.to_owned(),
-        variable: variable(choice, settings),
+        variable: variable(spec, settings),
         endpoint,
         dialect,
         patience: settings.patience,
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn missing_settings_are_reported_before_any_request() {
-        let open = |choice: &str, settings| open(&choice.parse().unwrap(), settings).err().unwrap();
+        let open = |spec: &str, settings| open(&spec.parse().unwrap(), settings).err().unwrap();
         let reason = open("openai:gpt-5", Settings::default());
         assert!(reason.contains("set OPENAI_API_KEY"), "{reason}");
         let named = Settings { key_variable: Some("MY_KEY".into()), ..Settings::default() };
@@ -296,7 +296,7 @@ mod tests {
     fn model_name_has_provider_and_name() {
         let settings =
             Settings { base_url: Some("http://127.0.0.1:1/v1".into()), ..Settings::default() };
-        let name = |choice: &str| open(&choice.parse().unwrap(), settings.clone()).unwrap().name();
+        let name = |spec: &str| open(&spec.parse().unwrap(), settings.clone()).unwrap().name();
         assert_eq!(name("openai:llama3:8b"), "openai llama3:8b");
         assert_eq!(name("anthropic:claude-x"), "anthropic claude-x");
     }

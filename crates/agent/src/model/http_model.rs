@@ -3,7 +3,7 @@
 //!
 //! A [`ProviderApi`] writes bodies and parses responses; everything else is here. An attempt is one
 //! request with its response. It has a time limit, and a stream has another one between two pieces.
-//! A pause that the server asks for is kept if the call's deadline and [`backoff::LONGEST`] allow
+//! A pause that the server asks for is kept if the call's deadline and [`backoff::MAX_PAUSE`] allow
 //! it. After a cancellation the connection is closed at once, and what was received so far is
 //! counted.
 
@@ -32,10 +32,10 @@ use super::{
 use thumbwire_core::action::Call;
 
 /// More than any answer has: 100,000 tokens as events are about 20 MB.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// How much of an error response is read.
-const MOST_OF_REFUSAL: usize = 64 << 10;
+const MAX_OF_REFUSAL: usize = 64 << 10;
 
 /// Time limits and retries of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Default for RequestTimeouts {
 /// Writes bodies and parses responses.
 pub(super) trait ProviderApi: Send + Sync {
     /// The request's body.
-    fn body(&self, prompt: &Prompt, shape: Option<&Value>) -> Value;
+    fn body(&self, prompt: &Prompt, schema: Option<&Value>) -> Value;
 
     /// Parses a complete response.
     fn parse_response(
@@ -170,14 +170,14 @@ impl<D: ProviderApi> Model for HttpModel<D> {
     async fn complete(
         &self,
         prompt: &Prompt,
-        shape: Option<&Value>,
+        schema: Option<&Value>,
         call: &Call,
         on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError> {
         let spent = Mutex::new(Usage::default());
         let asked = async {
             let prompt = self.fitted(prompt).await?;
-            self.ask(&prompt, shape, call, on_text, &spent).await
+            self.ask(&prompt, schema, call, on_text, &spent).await
         };
         let ended = tokio::select! {
             biased;
@@ -192,7 +192,7 @@ impl<D: ProviderApi> Model for HttpModel<D> {
             Ok(Err(RequestError { again: Retry::Without(part), .. })) => Some(*part),
             _ => None,
         };
-        let (why, cancelled) = match ended {
+        let (reason, cancelled) = match ended {
             Ok(Ok(answer)) => return Ok(ModelResponse { usage: spent, ..answer }),
             Ok(Err(fault)) => (fault.reason, false),
             Err(Interrupt::Cancelled) => ("the call was cancelled.".into(), true),
@@ -200,9 +200,8 @@ impl<D: ProviderApi> Model for HttpModel<D> {
                 ("the call timed out before an answer came; allow more time.".into(), false)
             }
         };
-        let reason = format!("{} at {}: {why}", self.name, self.endpoint.shown());
-        let reason =
-            self.endpoint.key.as_ref().map_or_else(|| reason.clone(), |key| key.cut_from(&reason));
+        let reason = format!("{} at {}: {reason}", self.name, self.endpoint.shown());
+        let reason = self.unkeyed(&reason);
         Err(ModelError { reason, cancelled, rejected, usage: spent })
     }
 }
@@ -226,7 +225,7 @@ impl<D: ProviderApi> HttpModel<D> {
     async fn ask(
         &self,
         prompt: &Prompt,
-        shape: Option<&Value>,
+        schema: Option<&Value>,
         call: &Call,
         on_text: &OnText<'_>,
         spent: &Mutex<Usage>,
@@ -249,7 +248,8 @@ impl<D: ProviderApi> HttpModel<D> {
             if begun.swap(false, Ordering::Relaxed) {
                 on_text("\n");
             }
-            let attempted = timeout(self.patience.whole, self.attempt(prompt, shape, &hear, spent));
+            let attempted =
+                timeout(self.patience.whole, self.attempt(prompt, schema, &hear, spent));
             let mut answered = attempted.await.unwrap_or_else(|_| {
                 let limit = self.patience.whole.as_secs_f32();
                 Err(RequestError { again: Retry::Once, ..RequestError::transient(format!("no complete answer within {limit} s; allow more time, or use a faster model.")) })
@@ -288,7 +288,7 @@ impl<D: ProviderApi> HttpModel<D> {
             })
             .await;
         answered.map_err(|mut fault| {
-            let asked_too_much = |pause: &Duration| *pause > backoff::LONGEST.min(left());
+            let asked_too_much = |pause: &Duration| *pause > backoff::MAX_PAUSE.min(left());
             if let Retry::After(pause) = fault.again
                 && asked_too_much(&pause)
             {
@@ -328,12 +328,12 @@ impl<D: ProviderApi> HttpModel<D> {
     async fn attempt(
         &self,
         prompt: &Prompt,
-        shape: Option<&Value>,
+        schema: Option<&Value>,
         on_text: &OnText<'_>,
         spent: &Mutex<Usage>,
     ) -> Result<ModelResponse, RequestError> {
         let Endpoint { client, url, headers, .. } = &self.endpoint;
-        let body = self.dialect.body(prompt, shape).to_string();
+        let body = self.dialect.body(prompt, schema).to_string();
         let request = client.post(url.clone()).headers(headers.clone()).body(body);
         let mut response = request.send().await.map_err(|error| unreached(&error))?;
         if !response.status().is_success() {
@@ -344,7 +344,7 @@ impl<D: ProviderApi> HttpModel<D> {
         if events {
             self.listen(&mut response, &mut tally.reading, on_text).await?;
         } else {
-            let body = read(&mut response, MOST_BYTES, self.patience.idle).await?;
+            let body = read(&mut response, MAX_BYTES, self.patience.idle).await?;
             self.understand(&body, &mut tally.reading)?;
             on_text(&tally.reading.text);
         }
@@ -379,7 +379,7 @@ impl<D: ProviderApi> HttpModel<D> {
             };
             limit = self.patience.idle;
             bytes += piece.len();
-            if bytes > MOST_BYTES {
+            if bytes > MAX_BYTES {
                 return Err(too_long());
             }
             for event in events.push(&piece) {
@@ -457,7 +457,7 @@ impl<D: ProviderApi> HttpModel<D> {
         let should = headers.get("x-should-retry").map(|word| word == "true");
         let pause = backoff::named(headers, Timestamp::now());
         // An incomplete body is better than none.
-        let body = read_some(&mut response, MOST_OF_REFUSAL, self.patience.idle).await;
+        let body = read_some(&mut response, MAX_OF_REFUSAL, self.patience.idle).await;
         error::refused(&error::ErrorResponse {
             status: status.as_u16(),
             // Before it is truncated: half a key could not be recognized.
@@ -545,6 +545,6 @@ fn cut(reason: &str) -> RequestError {
 fn too_long() -> RequestError {
     RequestError::permanent(format!(
         "the answer is longer than {} MB, which no model's answer is; check the base URL.",
-        MOST_BYTES >> 20
+        MAX_BYTES >> 20
     ))
 }

@@ -30,10 +30,10 @@ pub(super) struct OpenAi {
     /// The model's name; empty if the URL has it (Azure's deployments).
     pub(super) model: String,
     /// The maximum number of output tokens; `None` is the server's default.
-    pub(super) most_tokens: Option<u32>,
+    pub(super) max_tokens: Option<u32>,
     /// Whether the endpoint enforces the JSON schema.
-    pub(super) shaped: bool,
-    ways: Mutex<ServerSupport>,
+    pub(super) enforces_schema: bool,
+    support: Mutex<ServerSupport>,
 }
 
 /// What this server supports.
@@ -54,12 +54,17 @@ impl OpenAi {
     pub(super) fn new(model: &str, host: &str, stream: bool) -> Self {
         // All of OpenAI's models accept the newer name; other servers certainly know the older one.
         let newer = host == "api.openai.com" || is_azure(host);
-        let ways = ServerSupport { stream, counts: true, shapes: true, newer, both: false };
-        Self { model: model.to_owned(), most_tokens: None, shaped: false, ways: Mutex::new(ways) }
+        let support = ServerSupport { stream, counts: true, shapes: true, newer, both: false };
+        Self {
+            model: model.to_owned(),
+            max_tokens: None,
+            enforces_schema: false,
+            support: Mutex::new(support),
+        }
     }
 
-    fn ways(&self) -> ServerSupport {
-        *lock(&self.ways)
+    fn support(&self) -> ServerSupport {
+        *lock(&self.support)
     }
 }
 
@@ -71,8 +76,8 @@ pub(super) fn is_azure(host: &str) -> bool {
 }
 
 impl ProviderApi for OpenAi {
-    fn body(&self, prompt: &Prompt, shape: Option<&Value>) -> Value {
-        let ways = self.ways();
+    fn body(&self, prompt: &Prompt, schema: Option<&Value>) -> Value {
+        let support = self.support();
         let mut messages = Vec::with_capacity(prompt.turns.len() + 1);
         if !prompt.system.is_empty() {
             messages.push(json!({ "role": "system", "content": prompt.system }));
@@ -86,17 +91,17 @@ impl ProviderApi for OpenAi {
         if !prompt.tools.is_empty() {
             body.insert("tools".into(), prompt.tools.iter().map(tool).collect());
         }
-        body.insert("stream".into(), ways.stream.into());
-        if ways.stream && ways.counts {
+        body.insert("stream".into(), support.stream.into());
+        if support.stream && support.counts {
             body.insert("stream_options".into(), json!({ "include_usage": true }));
         }
-        if let Some(most) = self.most_tokens {
-            let name = if ways.newer { "max_completion_tokens" } else { "max_tokens" };
-            body.insert(name.into(), most.into());
+        if let Some(max) = self.max_tokens {
+            let name = if support.newer { "max_completion_tokens" } else { "max_tokens" };
+            body.insert(name.into(), max.into());
         }
-        let shaped = self.shaped && ways.shapes && prompt.tools.is_empty();
-        if let Some(shape) = shape.filter(|_| shaped) {
-            let schema = json!({ "name": "answer", "schema": shape, "strict": is_closed(shape) });
+        let enforces_schema = self.enforces_schema && support.shapes && prompt.tools.is_empty();
+        if let Some(schema) = schema.filter(|_| enforces_schema) {
+            let schema = json!({ "name": "answer", "schema": schema, "strict": is_closed(schema) });
             let format = json!({ "type": "json_schema", "json_schema": schema });
             body.insert("response_format".into(), format);
         }
@@ -141,27 +146,27 @@ impl ProviderApi for OpenAi {
     }
 
     fn adapt(&self, refusal: &str) -> bool {
-        let mut ways = lock(&self.ways);
-        let before = *ways;
+        let mut support = lock(&self.support);
+        let before = *support;
         let output = refusal.to_lowercase();
         let unknown = ["support", "unrecognized", "unknown", "permitted", "extra", "unexpected"];
         let unknown = unknown.iter().any(|word| output.contains(word));
-        let limit = if ways.newer { "max_completion_tokens" } else { "max_tokens" };
+        let limit = if support.newer { "max_completion_tokens" } else { "max_tokens" };
         if output.contains("stream_options") || output.contains("include_usage") {
-            ways.counts = false;
-        } else if unknown && output.contains(limit) && self.most_tokens.is_some() && !ways.both {
-            ways.newer = !ways.newer;
-            ways.both = true;
-        } else if self.shaped
+            support.counts = false;
+        } else if unknown && output.contains(limit) && self.max_tokens.is_some() && !support.both {
+            support.newer = !support.newer;
+            support.both = true;
+        } else if self.enforces_schema
             && (output.contains("response_format") || output.contains("json_schema"))
         {
             tracing::warn!("{} does not support JSON schemas; continuing without one", self.model);
-            ways.shapes = false;
+            support.shapes = false;
         } else if output.contains("to stream") || output.contains("\"param\": \"stream\"") {
             // Sent to organizations that are not verified.
-            ways.stream = false;
+            support.stream = false;
         }
-        *ways != before
+        *support != before
     }
 }
 

@@ -27,7 +27,7 @@ pub enum PromptPart {
 }
 
 impl Prompt {
-    /// Whether it has such a part.
+    /// Whether it has this part.
     pub fn has(&self, part: PromptPart) -> bool {
         let is_picture = |part: &ContentPart| matches!(part, ContentPart::Image(_));
         match part {
@@ -61,7 +61,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// The arguments as an object; text that is none is in `INVALID_JSON`, as Anthropic recommends
+    /// The arguments as an object; text that is not one is in `INVALID_JSON`, as Anthropic recommends
     /// ("Fine-grained tool streaming"): what a model said is repeated to it, and APIs and chat
     /// templates take objects only.
     pub fn object(&self) -> Map<String, Value> {

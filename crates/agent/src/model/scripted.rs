@@ -15,7 +15,7 @@ use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
 use thumbwire_core::action::Call;
 
 /// More entries than any run needs.
-const MOST: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// A model that answers from a file.
 #[derive(Debug)]
@@ -117,8 +117,8 @@ impl ScriptedModel {
             });
             values.collect::<Result<_, _>>()?
         };
-        if values.len() > MOST {
-            return Err(format!("the script {name} has more than {MOST} entries; split it"));
+        if values.len() > MAX_ENTRIES {
+            return Err(format!("the script {name} has more than {MAX_ENTRIES} entries; split it"));
         }
         let mut entries = Vec::with_capacity(values.len());
         for (at, value) in values.into_iter().enumerate() {
@@ -169,9 +169,9 @@ impl ScriptedModel {
                 "the script {name}, entry {number}, expects {missing:?}, which is not in the prompt; the run took another path"
             ));
         }
-        if let Some(there) = entry.refuse.all().iter().find(|part| text.contains(*part)) {
+        if let Some(found) = entry.refuse.all().iter().find(|part| text.contains(*part)) {
             return Err(format!(
-                "the script {name}, entry {number}, refuses {there:?}, which is in the prompt; the run took another path"
+                "the script {name}, entry {number}, refuses {found:?}, which is in the prompt; the run took another path"
             ));
         }
         Ok(entry)
@@ -210,7 +210,7 @@ impl Model for ScriptedModel {
         if call.cancelled.is_cancelled() {
             return Err(failed("the call was cancelled".into(), true));
         }
-        let entry = self.entry(prompt).map_err(|why| failed(why, false))?;
+        let entry = self.entry(prompt).map_err(|reason| failed(reason, false))?;
         let mut spent = Usage {
             calls: 1,
             input_tokens: entry.tokens.input,
@@ -220,8 +220,8 @@ impl Model for ScriptedModel {
             ..Usage::default()
         };
         spent.dollars = self.price.map(|price| price.of(&spent));
-        if let Some(why) = &entry.error {
-            return Err(ModelError { usage: spent, ..failed(why.clone(), false) });
+        if let Some(reason) = &entry.error {
+            return Err(ModelError { usage: spent, ..failed(reason.clone(), false) });
         }
         let text = match &entry.reply {
             Some(Value::String(text)) => text.clone(),

@@ -212,7 +212,7 @@ async fn cancelled_call_is_not_asked_again() {
 async fn judgement_prompt_omits_earlier_reasoning() {
     let decides = Fake::new(&[]);
     let judges = Fake::new(&["It is.", r#"{"why": "the home screen is shown", "reached": true}"#]);
-    let mind = ModelPolicy::new(decides.clone()).with_judge(judges.clone());
+    let policy = ModelPolicy::new(decides.clone()).with_judge(judges.clone());
     let mut observation = sight();
     observation.blackboard = vec!["trust me".into()];
     observation.previous_plan = vec!["claim it".into()];
@@ -221,7 +221,7 @@ async fn judgement_prompt_omits_earlier_reasoning() {
         result: "At home".into(),
         ..Decision::default()
     };
-    let judgement = mind.judge(&observation, &claim, &call(), &NoEvents).await.unwrap().unwrap();
+    let judgement = policy.judge(&observation, &claim, &call(), &NoEvents).await.unwrap().unwrap();
     assert!(judgement.reached);
     assert_eq!(judgement.reason, "the home screen is shown");
     assert_eq!(judgement.spent.calls, 2);

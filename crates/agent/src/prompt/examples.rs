@@ -14,10 +14,10 @@ use crate::policy::observation::Function;
 use crate::reply;
 
 /// How many of the user's examples are shown: those with the most similar requests.
-const MOST: usize = 4;
+const MAX_SHOWN: usize = 4;
 
 /// The longest example, in bytes of JSON.
-const LONGEST: usize = 8_000;
+const MAX_BYTES: usize = 8_000;
 
 /// A step and its answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ impl Examples {
     pub fn with(files: &[(String, String)]) -> Result<Self, String> {
         let mut theirs = Vec::new();
         for (file, text) in files {
-            read(text, &mut theirs).map_err(|why| format!("example {file}: {why}"))?;
+            read(text, &mut theirs).map_err(|reason| format!("example {file}: {reason}"))?;
         }
         let index = Index::new(theirs.iter().map(|example| example.request.as_str()));
         Ok(Self { ours: ours(), theirs, index })
@@ -76,7 +76,7 @@ impl Examples {
         let mut best: Vec<usize> = self.index.best(request).into_iter().map(|(i, _)| i).collect();
         best.extend((0..self.theirs.len()).filter(|i| !best.contains(i)).collect::<Vec<_>>());
         let mut best: Vec<usize> =
-            best.into_iter().filter(|i| can(&&self.theirs[*i])).take(MOST).collect();
+            best.into_iter().filter(|i| can(&&self.theirs[*i])).take(MAX_SHOWN).collect();
         best.sort_unstable();
         let theirs = best.into_iter().map(|i| &self.theirs[i]);
         self.ours.iter().filter(can).chain(theirs).collect()
@@ -101,7 +101,7 @@ fn read(text: &str, into: &mut Vec<Example>) -> Result<(), String> {
         return Err("no example found; expected names, each with `Request` and `Response`".into());
     }
     for (name, value) in named {
-        into.push(example(&value).map_err(|why| format!("{name}: {why}"))?);
+        into.push(example(&value).map_err(|reason| format!("{name}: {reason}"))?);
     }
     Ok(())
 }
@@ -109,8 +109,8 @@ fn read(text: &str, into: &mut Vec<Example>) -> Result<(), String> {
 fn example(value: &Value) -> Result<Example, String> {
     let value = value.as_object().ok_or("must be a map with `Request` and `Response`")?;
     let size = Value::Object(value.clone()).to_string().len();
-    if size > LONGEST {
-        return Err(format!("{size} bytes are too many; the maximum is {LONGEST}"));
+    if size > MAX_BYTES {
+        return Err(format!("{size} bytes are too many; the maximum is {MAX_BYTES}"));
     }
     let request = get(value, "request").and_then(Value::as_str).ok_or("`Request` is missing")?;
     let reply = get(value, "response").ok_or("`Response` is missing")?;
@@ -128,7 +128,8 @@ fn example(value: &Value) -> Result<Example, String> {
         }
         rows => format!("[Current Screen Controls]: {}", to_json_line(rows)),
     });
-    let calls = reply::calls(reply).map_err(|why| format!("cannot read `Response`: {why}"))?;
+    let calls =
+        reply::calls(reply).map_err(|reason| format!("cannot read `Response`: {reason}"))?;
     Ok(Example {
         request: request.trim().to_owned(),
         shown: shown.into_iter().collect(),

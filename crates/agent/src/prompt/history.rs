@@ -16,11 +16,11 @@ const TOLD: usize = 6;
 const LISTED: usize = 20;
 /// The longest argument, reason, effect, and answer of a function that reads or of an app, in
 /// characters.
-const LONGEST_ARGUMENT: usize = 80;
-const LONGEST_REASON: usize = 80;
-const LONGEST_EFFECT: usize = 200;
-const LONGEST_ANSWER: usize = 600;
-const LONGEST_OLD_ANSWER: usize = 200;
+const MAX_ARGUMENT: usize = 80;
+const MAX_REASON: usize = 80;
+const MAX_EFFECT: usize = 200;
+const MAX_ANSWER: usize = 600;
+const MAX_OLD_ANSWER: usize = 200;
 
 /// The lines, oldest first: `3. type_text "Milk" "Title" -> field "Title" = "Milk" (the note needs
 /// a title)`.
@@ -44,7 +44,7 @@ pub(super) fn history(
         let reason = one.reason.trim();
         // Several actions of one step have one reason.
         if is_told && !reason.is_empty() && last_step != Some(one.step) {
-            let _ = write!(out, " ({})", escaped(&line(reason, LONGEST_REASON)));
+            let _ = write!(out, " ({})", escaped(&line(reason, MAX_REASON)));
         }
         last_step = Some(one.step);
     }
@@ -61,7 +61,7 @@ fn call(one: &PastAction, space: &CoordinateSpace) -> String {
             Value::Null | Value::Bool(false) => Ok(()),
             _ if name == "control_id" && is_named => Ok(()),
             Value::String(text) => {
-                write!(out, " {}", to_json_line(&truncate(text, LONGEST_ARGUMENT)))
+                write!(out, " {}", to_json_line(&truncate(text, MAX_ARGUMENT)))
             }
             Value::Bool(true) => write!(out, " {}", escaped(name)),
             other => write!(out, " {}", to_json_line(other)),
@@ -72,7 +72,7 @@ fn call(one: &PastAction, space: &CoordinateSpace) -> String {
 
 fn result(one: &PastAction, functions: &[Function], is_told: bool) -> Option<String> {
     let PastAction { call, success, message, effect, .. } = one;
-    let longest = if is_told { LONGEST_ANSWER } else { LONGEST_OLD_ANSWER };
+    let longest = if is_told { MAX_ANSWER } else { MAX_OLD_ANSWER };
     if !success {
         return Some(format!("failed: {}", escaped(&line(message, longest))));
     }
@@ -82,7 +82,7 @@ fn result(one: &PastAction, functions: &[Function], is_told: bool) -> Option<Str
         () if reads && call.function != "wait" => Some(escaped(&line(message, longest))),
         () if !is_told => None,
         () if effect.is_empty() => None,
-        () => Some(escaped(&line(effect, LONGEST_EFFECT))),
+        () => Some(escaped(&line(effect, MAX_EFFECT))),
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::ser::Formatter;
 use thumbwire_base::visible::escape_hidden;
 
 /// The longest request, in characters (UFO's limit).
-const LONGEST_REQUEST: usize = 10_000;
+const MAX_REQUEST: usize = 10_000;
 
 /// The names of the prompt's blocks, without their brackets.
 pub(crate) const BLOCKS: [&str; 15] = [
@@ -63,7 +63,7 @@ pub(crate) fn escaped(line: &str) -> String {
 /// for someone else's message. Line breaks stay, and so do `user:` and `human:` in the middle of a
 /// text, because they may be part of a dictated message.
 pub(crate) fn request(text: &str) -> String {
-    let cut = text.char_indices().nth(LONGEST_REQUEST).map(|(end, _)| end);
+    let cut = text.char_indices().nth(MAX_REQUEST).map(|(end, _)| end);
     let text = &text[..cut.unwrap_or(text.len())];
     let visible = escape_hidden(text, |c, _| c == '\n', |_, _| {});
     let unmarked = MARKS.replace_all(visible.trim(), " ");
@@ -78,7 +78,7 @@ pub(crate) fn request(text: &str) -> String {
     });
     let mut cleaned = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
     if cut.is_some() {
-        cleaned.push_str(&format!(" … (truncated at {LONGEST_REQUEST} characters)"));
+        cleaned.push_str(&format!(" … (truncated at {MAX_REQUEST} characters)"));
     }
     cleaned
 }
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn long_request_is_truncated_with_a_note() {
-        let long = request(&"é".repeat(LONGEST_REQUEST + 1));
+        let long = request(&"é".repeat(MAX_REQUEST + 1));
         assert!(long.ends_with("é … (truncated at 10000 characters)"), "{}", truncate(&long, 20));
-        assert_eq!(request(&"é".repeat(LONGEST_REQUEST)).chars().count(), LONGEST_REQUEST);
+        assert_eq!(request(&"é".repeat(MAX_REQUEST)).chars().count(), MAX_REQUEST);
     }
 }

@@ -11,13 +11,13 @@ use serde::Serialize;
 use thumbwire_base::truncate;
 
 /// The longest passage, in characters; longer paragraphs are split.
-const LONGEST_PASSAGE: usize = 800;
+const MAX_PASSAGE: usize = 800;
 
 /// How many passages are shown.
-const MOST: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// How many passages are kept: enough for documents of a few megabytes.
-const MOST_KEPT: usize = 10_000;
+const MAX_KEPT: usize = 10_000;
 
 /// A collection of documents to search.
 #[derive(Debug, Clone, Default)]
@@ -50,7 +50,7 @@ impl Knowledge {
                 split(text).into_iter().map(|text| Passage { source: source.clone(), text });
             passages.extend(parts);
         }
-        passages.truncate(MOST_KEPT);
+        passages.truncate(MAX_KEPT);
         // A document's name is searched too.
         let texts: Vec<String> =
             passages.iter().map(|one| format!("{} {}", one.source, one.text)).collect();
@@ -63,7 +63,7 @@ impl Knowledge {
         let best = self.index.best(words);
         let Some(&(_, highest)) = best.first() else { return Vec::new() };
         // Low scores come from words that most passages share.
-        let good = best.into_iter().filter(|(_, score)| *score >= highest / 2.0).take(MOST);
+        let good = best.into_iter().filter(|(_, score)| *score >= highest / 2.0).take(MAX_SHOWN);
         good.map(|(i, _)| &self.passages[i])
             .map(|one| Document { source: &one.source, text: &one.text })
             .collect()
@@ -83,7 +83,7 @@ fn split(text: &str) -> Vec<String> {
             heading = truncate(paragraph.lines().next().unwrap_or_default(), 100);
         }
         for piece in pieces(paragraph) {
-            if open.len() + piece.len() > LONGEST_PASSAGE && !open.is_empty() {
+            if open.len() + piece.len() > MAX_PASSAGE && !open.is_empty() {
                 passages.push(std::mem::take(&mut open));
             }
             if !open.is_empty() {
@@ -101,7 +101,7 @@ fn split(text: &str) -> Vec<String> {
 /// Splits a paragraph into pieces of limited length.
 fn pieces(paragraph: &str) -> Vec<String> {
     let characters: Vec<char> = paragraph.chars().collect();
-    characters.chunks(LONGEST_PASSAGE).map(|piece| piece.iter().collect()).collect()
+    characters.chunks(MAX_PASSAGE).map(|piece| piece.iter().collect()).collect()
 }
 
 /// Texts that can be ranked by the words that they share with a query.
@@ -133,12 +133,12 @@ impl Index {
 
     /// The indices of texts that share words with the query, with their scores, best first; ties in
     /// their order.
-    pub(crate) fn best(&self, sought: &str) -> Vec<(usize, f64)> {
-        let mut sought = words(sought);
-        sought.sort_unstable();
-        sought.dedup();
+    pub(crate) fn best(&self, query: &str) -> Vec<(usize, f64)> {
+        let mut query = words(query);
+        query.sort_unstable();
+        query.dedup();
         let scores =
-            self.texts.iter().map(|text| sought.iter().map(|word| self.score(word, text)).sum());
+            self.texts.iter().map(|text| query.iter().map(|word| self.score(word, text)).sum());
         let mut best: Vec<(usize, f64)> =
             scores.enumerate().filter(|(_, score)| *score > 0.0).collect();
         best.sort_by(|one, other| other.1.total_cmp(&one.1));
@@ -161,7 +161,7 @@ impl Index {
 /// characters.
 fn words(text: &str) -> Vec<String> {
     // Stop words.
-    const EMPTY: [&str; 24] = [
+    const STOP_WORDS: [&str; 24] = [
         "a", "an", "and", "are", "at", "by", "for", "from", "in", "into", "is", "it", "my", "of",
         "on", "or", "that", "the", "then", "this", "to", "with", "you", "your",
     ];
@@ -172,7 +172,7 @@ fn words(text: &str) -> Vec<String> {
         if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") {
             word.pop();
         }
-        if !word.is_empty() && !EMPTY.contains(&&*word) {
+        if !word.is_empty() && !STOP_WORDS.contains(&&*word) {
             words.push(word);
         }
     };
@@ -235,7 +235,7 @@ mod tests {
         let text = format!("# Alarms\n\nFirst.\n\n{}\n\nLast.", "alarm ".repeat(400));
         let passages = split(&text);
         assert!(passages.len() > 2, "{passages:?}");
-        assert!(passages.iter().all(|one| one.chars().count() <= LONGEST_PASSAGE + 120));
+        assert!(passages.iter().all(|one| one.chars().count() <= MAX_PASSAGE + 120));
         assert!(passages.iter().all(|one| one.starts_with("# Alarms")), "{passages:?}");
         assert_eq!(split("\n\n \n"), Vec::<String>::new());
     }

@@ -13,12 +13,12 @@ use crate::prompt::coordinates::CoordinateSpace;
 use crate::prompt::json_line;
 
 /// The limit for the list, in bytes. A full screen has about a hundred lines of 30 bytes.
-const MOST_BYTES: usize = 8_000;
+const MAX_BYTES: usize = 8_000;
 /// How many rows of a list that is cut are kept at each of its ends.
 const KEPT_ROWS: usize = 3;
 /// The longest name of a row, and of a line when nothing else helps, in characters.
-const LONGEST_NAME: usize = 160;
-const LONGEST_LINE: usize = 300;
+const MAX_NAME: usize = 160;
+const MAX_LINE: usize = 300;
 
 /// A line of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +32,10 @@ pub(super) enum ListLine {
 /// The list, one line per element.
 pub(super) fn list(lines: &[NumberedLine], form: PromptForm, space: &CoordinateSpace) -> String {
     let texts: Vec<String> = lines.iter().map(|line| text(line, form, space)).collect();
-    let fitted = fit(lines, &texts, MOST_BYTES);
-    let too_much = size_of(&fitted, &texts) > MOST_BYTES;
+    let fitted = fit(lines, &texts, MAX_BYTES);
+    let too_much = size_of(&fitted, &texts) > MAX_BYTES;
     let written = fitted.iter().map(|one| match one {
-        ListLine::Shown(at) if too_much => truncate(&texts[*at], LONGEST_LINE),
+        ListLine::Shown(at) if too_much => truncate(&texts[*at], MAX_LINE),
         ListLine::Shown(at) => texts[*at].clone(),
         ListLine::LeftOut(range) => left_out(&lines[range.clone()]),
     });
@@ -135,17 +135,17 @@ fn cut(
     shown: &mut [bool],
     is_too_much: impl Fn(&[bool]) -> bool,
 ) {
-    let mut there: Vec<usize> =
+    let mut candidates: Vec<usize> =
         of.iter().copied().filter(|&at| shown[at] && !lines[at].is_focused).collect();
-    if there.len() <= 2 * KEPT_ROWS {
+    if candidates.len() <= 2 * KEPT_ROWS {
         return;
     }
-    there.truncate(there.len() - KEPT_ROWS);
-    there.drain(..KEPT_ROWS);
+    candidates.truncate(candidates.len() - KEPT_ROWS);
+    candidates.drain(..KEPT_ROWS);
     // The fewest lines around the middle whose absence is enough, found by halving.
     let hidden = |count: usize| {
-        let from = (there.len() - count) / 2;
-        &there[from..from + count]
+        let from = (candidates.len() - count) / 2;
+        &candidates[from..from + count]
     };
     let fits = |count: usize, shown: &[bool]| {
         let mut trial = shown.to_vec();
@@ -155,7 +155,7 @@ fn cut(
     if !is_too_much(shown) {
         return;
     }
-    let (mut few, mut enough) = (0, there.len());
+    let (mut few, mut enough) = (0, candidates.len());
     while few + 1 < enough {
         let middle = (few + enough) / 2;
         match fits(middle, shown) {
@@ -193,7 +193,7 @@ pub fn readable(observation: &Observation) -> Vec<ControlRow> {
     // Numbers are in document order, as lines are. A row between two lines belongs to the first.
     let mut hidden: Vec<std::ops::Range<usize>> = Vec::new();
     let number = |line: &NumberedLine| line.number.map(|number| number.index());
-    for one in fit(lines, &texts, MOST_BYTES) {
+    for one in fit(lines, &texts, MAX_BYTES) {
         if let ListLine::LeftOut(range) = one
             && let Some(first) = lines[range.clone()].iter().find_map(number)
         {
@@ -207,6 +207,6 @@ pub fn readable(observation: &Observation) -> Vec<ControlRow> {
     };
     let rows = observation.current_controls.iter().filter(|_| !lines.is_empty());
     rows.filter(|row| !is_hidden(row))
-        .map(|row| ControlRow { name: truncate(&row.name, LONGEST_NAME), ..row.clone() })
+        .map(|row| ControlRow { name: truncate(&row.name, MAX_NAME), ..row.clone() })
         .collect()
 }

@@ -209,7 +209,7 @@ fn signature(function: &Function) -> String {
 }
 
 /// The longest description of a function or an argument, in characters.
-const LONGEST_DESCRIPTION: usize = 240;
+const MAX_DESCRIPTION: usize = 240;
 
 /// Renders an argument: `text`, `seconds?: number = 1.0`. Most are strings or places, which the
 /// prompt says once.
@@ -250,5 +250,5 @@ fn kinds(property: &Value) -> Vec<&str> {
 
 /// The first line of a description.
 pub(super) fn render_description(description: &str) -> String {
-    truncate(description.trim().lines().next().unwrap_or_default().trim(), LONGEST_DESCRIPTION)
+    truncate(description.trim().lines().next().unwrap_or_default().trim(), MAX_DESCRIPTION)
 }

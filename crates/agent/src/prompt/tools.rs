@@ -18,18 +18,18 @@ use crate::policy::observation::Function;
 use crate::reply::{FAIL, FINISH, UPDATE_PLAN};
 
 /// The maximum number of functions in a request (OpenAI).
-const MOST: usize = 128;
+const MAX_TOOLS: usize = 128;
 /// The longest name.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 /// How deep a schema may be nested (OpenAI allows 10 levels with `strict`).
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// The longest list of allowed values that is kept.
-const MOST_VALUES: usize = 200;
+const MAX_VALUES: usize = 200;
 
 /// The functions, then those that end the run and keep the plan.
 pub(super) fn tools(functions: &[Function]) -> Vec<Tool> {
     let ours = ours();
-    let room = MOST - ours.len();
+    let room = MAX_TOOLS - ours.len();
     functions.iter().filter_map(tool).take(room).chain(ours).collect()
 }
 
@@ -69,7 +69,7 @@ fn ours() -> [Tool; 3] {
 /// A function; `None` if no provider would accept it.
 fn tool(function: &Function) -> Option<Tool> {
     let Function { name, description, schema, .. } = function;
-    let schema = object(schema, DEEPEST)?;
+    let schema = object(schema, MAX_DEPTH)?;
     (valid_name(name) == *name).then(|| Tool {
         name: name.clone(),
         description: render_description(description),
@@ -83,7 +83,7 @@ pub(super) fn valid_name(name: &str) -> String {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
         _ => '_',
     };
-    let name: String = name.chars().take(LONGEST_NAME).map(letter).collect();
+    let name: String = name.chars().take(MAX_NAME).map(letter).collect();
     if name.is_empty() { "_".into() } else { name }
 }
 
@@ -154,7 +154,7 @@ fn value(schema: &Value, depth: usize) -> Option<Value> {
         }
     }
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
-        && allowed.len() <= MOST_VALUES
+        && allowed.len() <= MAX_VALUES
     {
         let allowed: Vec<&Value> = allowed.iter().filter(|one| !one.is_null()).collect();
         kept.insert("enum".into(), json!(allowed));
@@ -170,13 +170,13 @@ fn value(schema: &Value, depth: usize) -> Option<Value> {
     if let Some(text) = schema.get("description").and_then(Value::as_str) {
         // The list of required properties says so already.
         let text = render_description(text.trim_start_matches("REQUIRED: "));
-        kept.insert("description".into(), truncate(&text, LONGEST_DESCRIPTION).into());
+        kept.insert("description".into(), truncate(&text, MAX_DESCRIPTION).into());
     }
     Some(kept.into())
 }
 
 /// The longest description of an argument, in characters.
-const LONGEST_DESCRIPTION: usize = 240;
+const MAX_DESCRIPTION: usize = 240;
 
 #[cfg(test)]
 mod tests;

@@ -11,12 +11,12 @@ use crate::prompt::json_line::{self, to_json_line};
 use crate::prompt::knowledge::Document;
 
 /// Byte limits for the lists of controls and apps.
-const MOST_OF_CONTROLS: usize = 24_000;
-const MOST_OF_APPS: usize = 8_000;
+const MAX_OF_CONTROLS: usize = 24_000;
+const MAX_OF_APPS: usize = 8_000;
 /// The longest name of a control, sentence and string argument, in characters.
-const LONGEST_NAME: usize = 160;
-const LONGEST_SENTENCE: usize = 600;
-const LONGEST_ARGUMENT: usize = 400;
+const MAX_NAME: usize = 160;
+const MAX_SENTENCE: usize = 600;
+const MAX_ARGUMENT: usize = 400;
 
 pub(super) fn blocks(
     observation: &Observation,
@@ -33,7 +33,7 @@ pub(super) fn blocks(
     let mut blocks = vec![
         format!("[Previous Plan]: {}", texts(&observation.previous_plan)),
         format!("[User Request]: {}", json_line::request(&observation.request)),
-        format!("[Installed Apps]: {}", first(&apps, MOST_OF_APPS, "launch the others by package")),
+        format!("[Installed Apps]: {}", first(&apps, MAX_OF_APPS, "launch the others by package")),
         controls(&observation.current_controls, &style.space),
         format!("[Last Success Actions]: {}", last(&done)),
     ];
@@ -50,17 +50,17 @@ fn controls(rows: &[ControlRow], space: &CoordinateSpace) -> String {
         let [left, top, right, bottom] = row.rect;
         let rect = space.rect(thumbwire_device::Rect { left, top, right, bottom });
         to_json_line(&ControlRow {
-            name: truncate(&row.name, LONGEST_NAME),
+            name: truncate(&row.name, MAX_NAME),
             rect: [rect.left, rect.top, rect.right, rect.bottom],
             ..row.clone()
         })
     };
     let all: Vec<String> = rows.iter().map(row).collect();
-    let list = match fitting(all.iter(), MOST_OF_CONTROLS) {
+    let list = match fitting(all.iter(), MAX_OF_CONTROLS) {
         kept if kept == all.len() => super::user_message::rows(&all),
         _ => {
-            let head = fitting(all.iter(), MOST_OF_CONTROLS / 2);
-            let tail = fitting(all[head..].iter().rev(), MOST_OF_CONTROLS / 2);
+            let head = fitting(all.iter(), MAX_OF_CONTROLS / 2);
+            let tail = fitting(all[head..].iter().rev(), MAX_OF_CONTROLS / 2);
             let left = all.len() - head - tail;
             let kept: Vec<String> =
                 all[..head].iter().chain(&all[all.len() - tail..]).cloned().collect();
@@ -79,10 +79,10 @@ fn truncated_call(done: &CompletedCall, space: CoordinateSpace) -> CompletedCall
     let mut done = CompletedCall { call: space.to_model(&done.call), ..done.clone() };
     for value in done.call.arguments.values_mut() {
         if let Some(text) = value.as_str() {
-            *value = truncate(text, LONGEST_ARGUMENT).into();
+            *value = truncate(text, MAX_ARGUMENT).into();
         }
     }
-    done.message = truncate(&done.message, LONGEST_SENTENCE);
+    done.message = truncate(&done.message, MAX_SENTENCE);
     done
 }
 

@@ -19,12 +19,12 @@ use crate::prompt::json_line::{self, to_json_line};
 use crate::prompt::knowledge::Document;
 
 /// How many apps are listed.
-const MOST_APPS: usize = 50;
+const MAX_APPS: usize = 50;
 /// Byte limit for each block about the past. The newest entries, which come last, are kept.
-const MOST_OF_THE_PAST: usize = 4_000;
+const MAX_OF_THE_PAST: usize = 4_000;
 /// The longest sentence and the longest name of an app, in characters.
-const LONGEST_SENTENCE: usize = 600;
-const LONGEST_LABEL: usize = 60;
+const MAX_SENTENCE: usize = 600;
+const MAX_LABEL: usize = 60;
 
 /// The screenshots to send, in order. The only place that decides this.
 pub(super) fn shown(observation: &Observation, pictures: ScreenshotMode) -> Vec<&Image> {
@@ -134,8 +134,8 @@ fn apps(apps: &[LaunchableApp], request: &str) -> String {
         .iter()
         .map(|app| match &app.label {
             // Of several apps with a name none would be launched.
-            Some(label) if is_unique(label) => truncate(label, LONGEST_LABEL),
-            _ => truncate(&app.package, LONGEST_LABEL),
+            Some(label) if is_unique(label) => truncate(label, MAX_LABEL),
+            _ => truncate(&app.package, MAX_LABEL),
         })
         .collect();
     names.sort_by_key(|name| {
@@ -144,17 +144,17 @@ fn apps(apps: &[LaunchableApp], request: &str) -> String {
             lower.split_whitespace().any(|word| word.len() > 2 && request.contains(word));
         (!is_wanted, lower)
     });
-    let more = match names.len().saturating_sub(MOST_APPS) {
+    let more = match names.len().saturating_sub(MAX_APPS) {
         0 => String::new(),
         more => format!(" ({more} more; launch_app finds them by name)"),
     };
-    names.truncate(MOST_APPS);
+    names.truncate(MAX_APPS);
     format!("[Installed Apps]: {}{more}", to_json_line(&names))
 }
 
 /// A sentence as JSON, truncated.
 pub(super) fn sentence(text: &str) -> String {
-    to_json_line(&truncate(text, LONGEST_SENTENCE))
+    to_json_line(&truncate(text, MAX_SENTENCE))
 }
 
 /// Short texts on one line.
@@ -174,7 +174,7 @@ pub(super) fn rows(rows: &[String]) -> String {
 
 /// The last rows that fit, and how many earlier ones are missing.
 pub(super) fn last(all: &[String]) -> String {
-    let left = all.len() - fitting(all.iter().rev(), MOST_OF_THE_PAST);
+    let left = all.len() - fitting(all.iter().rev(), MAX_OF_THE_PAST);
     match left {
         0 => rows(all),
         left => format!("{} ({left} earlier ones omitted)", rows(&all[left..])),

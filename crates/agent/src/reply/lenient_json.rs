@@ -24,7 +24,7 @@ pub(super) fn values(text: &str) -> Vec<ParsedValue> {
     let mut fuel = text.len().saturating_mul(8) + 1_000;
     let mut found = Vec::new();
     let mut at = 0;
-    while at < text.len() && found.len() < MOST && fuel > 0 {
+    while at < text.len() && found.len() < MAX_VALUES && fuel > 0 {
         if matches!(text[at], '{' | '[') {
             let mut reader =
                 Reader { text: &text, at, fuel, depth: 0, open: false, twice: Vec::new() };
@@ -42,10 +42,10 @@ pub(super) fn values(text: &str) -> Vec<ParsedValue> {
 }
 
 /// The maximum number of values.
-const MOST: usize = 32;
+const MAX_VALUES: usize = 32;
 
 /// The maximum nesting depth.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 struct Reader<'a> {
     text: &'a [char],
@@ -71,11 +71,11 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, c: char) -> bool {
-        let there = self.peek() == Some(c);
-        if there {
+        let is_next = self.peek() == Some(c);
+        if is_next {
             self.next();
         }
-        there
+        is_next
     }
 
     /// Skips whitespace and comments.
@@ -113,7 +113,7 @@ impl Reader<'_> {
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Option<Value>) -> Option<Value> {
-        if self.depth == DEEPEST {
+        if self.depth == MAX_DEPTH {
             return None;
         }
         self.depth += 1;
@@ -218,7 +218,7 @@ impl Reader<'_> {
     /// Whether the quote that was just read ends its string, judging by what follows. If not, the
     /// model forgot to escape it.
     fn closes(&mut self, quote: char) -> bool {
-        let ahead = self.text[self.at..].iter().copied().take(FAR);
+        let ahead = self.text[self.at..].iter().copied().take(MAX_AHEAD);
         let mut newline = false;
         for c in ahead {
             self.fuel = self.fuel.saturating_sub(1);
@@ -304,7 +304,7 @@ impl Reader<'_> {
 }
 
 /// How far to look ahead after a quote.
-const FAR: usize = 200;
+const MAX_AHEAD: usize = 200;
 
 #[cfg(test)]
 mod tests {
@@ -381,7 +381,7 @@ mod tests {
             "[\"a\"   ",
         ] {
             let text = piece.repeat(100_000 / piece.len());
-            assert!(values(&text).len() <= MOST);
+            assert!(values(&text).len() <= MAX_VALUES);
         }
     }
 

@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value};
 
-use super::read::{self, LONGEST_TEXT, SPOKEN, get, lines, object, resolve, strip_reasoning, text};
+use super::read::{self, MAX_TEXT, SPOKEN, get, lines, object, resolve, strip_reasoning, text};
 use super::{UnusableReply, lenient_json};
 use crate::model::{ModelResponse, ToolCall};
 use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
@@ -51,7 +51,7 @@ pub(crate) fn only_plans(response: &ModelResponse) -> bool {
     !response.calls.is_empty() && response.calls.iter().all(|call| is(&call.name, UPDATE_PLAN))
 }
 
-/// An answer without calls that is no JSON either.
+/// An answer that has neither calls nor JSON.
 fn without_calls(wrong: UnusableReply) -> UnusableReply {
     if !wrong.silent {
         return wrong;
@@ -62,7 +62,7 @@ fn without_calls(wrong: UnusableReply) -> UnusableReply {
 /// The calls as they are, and the text beside them.
 fn called(response: &ModelResponse) -> Result<Decision, UnusableReply> {
     let mut decision = spoken(&response.text);
-    let long = |call: &&ToolCall| call.arguments.len() > read::LONGEST_REPLY;
+    let long = |call: &&ToolCall| call.arguments.len() > read::MAX_REPLY;
     if let Some(call) = response.calls.iter().find(long) {
         return Err(format!("the arguments of {} are too long", call.name).into());
     }
@@ -80,7 +80,7 @@ fn called(response: &ModelResponse) -> Result<Decision, UnusableReply> {
         })?;
         decision.actions.push(FunctionCall { function: call.name.trim().to_owned(), arguments });
     }
-    if decision.actions.len() > read::MOST_ACTIONS {
+    if decision.actions.len() > read::MAX_ACTIONS {
         return Err(read::too_many(&decision.actions).into());
     }
     Ok(decision)
@@ -103,7 +103,7 @@ fn spoken(said: &str) -> Decision {
             remember: lines(&object, "remember"),
             ..Decision::default()
         },
-        None => Decision { thought: truncate(said, LONGEST_TEXT), ..Decision::default() },
+        None => Decision { thought: truncate(said, MAX_TEXT), ..Decision::default() },
     }
 }
 

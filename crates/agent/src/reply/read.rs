@@ -14,14 +14,14 @@ use thumbwire_base::truncate;
 
 /// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes
 /// thousands.
-pub(super) const LONGEST_REPLY: usize = 256 * 1024;
+pub(super) const MAX_REPLY: usize = 256 * 1024;
 
 /// The maximum number of actions in a decision.
-pub(super) const MOST_ACTIONS: usize = 10;
+pub(super) const MAX_ACTIONS: usize = 10;
 
 /// The longest text of a decision, in characters, and the longest list of texts.
-pub(super) const LONGEST_TEXT: usize = 4_000;
-const MOST_LINES: usize = 30;
+pub(super) const MAX_TEXT: usize = 4_000;
+const MAX_LINES: usize = 30;
 
 /// Parses a decision. `cut_off` says that the model's output was truncated.
 ///
@@ -66,7 +66,7 @@ pub(super) fn resolve(call: FunctionCall, functions: &[Function]) -> Result<Func
 }
 
 pub(super) fn too_many(actions: &[FunctionCall]) -> String {
-    format!("it has {} actions; the maximum is {MOST_ACTIONS}", actions.len())
+    format!("it has {} actions; the maximum is {MAX_ACTIONS}", actions.len())
 }
 
 /// The calls of an answer, whether or not the functions exist.
@@ -162,8 +162,8 @@ fn best(
     is_kind: impl Fn(&Value) -> bool,
     acts: impl Fn(&Value) -> bool,
 ) -> Result<ParsedValue, String> {
-    let whole = reply.len() <= LONGEST_REPLY;
-    let reply = &reply[..reply.floor_char_boundary(LONGEST_REPLY)];
+    let whole = reply.len() <= MAX_REPLY;
+    let reply = &reply[..reply.floor_char_boundary(MAX_REPLY)];
     let output = strip_reasoning(reply);
     let mut found = lenient_json::values(output);
     // A list of one answer is that answer.
@@ -186,7 +186,7 @@ fn best(
         }
         Some(one) => Ok(one),
         None if cut_off => Err(broken_off("before its object was complete")),
-        None if !whole => Err(format!("it has no JSON object in its first {LONGEST_REPLY} bytes")),
+        None if !whole => Err(format!("it has no JSON object in its first {MAX_REPLY} bytes")),
         None if reply.trim().is_empty() => Err("it is empty".into()),
         None if output.trim().is_empty() => Err("it ends inside its thinking".into()),
         None if output.contains('{') => Err(format!("it has no readable JSON object with `{key}`")),
@@ -250,7 +250,7 @@ fn read(answer: &Value) -> Result<Decision, String> {
         None => {}
         Some(action) => gather(action, object, &mut actions, &mut statuses)?,
     }
-    if actions.len() > MOST_ACTIONS {
+    if actions.len() > MAX_ACTIONS {
         return Err(too_many(&actions));
     }
     // Of several actions, the last has the final status.
@@ -420,7 +420,7 @@ pub(super) fn lines(object: &Map<String, Value>, name: &str) -> Vec<String> {
         Some(other) => vec![line(other)],
         None => Vec::new(),
     };
-    lines.into_iter().filter(|line| !line.is_empty()).take(MOST_LINES).collect()
+    lines.into_iter().filter(|line| !line.is_empty()).take(MAX_LINES).collect()
 }
 
 fn line(value: &Value) -> String {
@@ -429,7 +429,7 @@ fn line(value: &Value) -> String {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
-    truncate(&text, LONGEST_TEXT)
+    truncate(&text, MAX_TEXT)
 }
 
 fn short(value: &Value) -> String {

@@ -197,7 +197,7 @@ mod tests {
     fn each_budget_ends_the_run() {
         let none = BudgetUsage::default();
         assert_eq!(none.over(&all()), None);
-        for (used, why) in [
+        for (used, reason) in [
             (BudgetUsage { rounds: 10, ..none.clone() }, "the budget of 10 steps is used up"),
             (
                 BudgetUsage { time: Duration::from_secs(600), ..none.clone() },
@@ -212,8 +212,8 @@ mod tests {
                 "the budget of $1.00 is used up",
             ),
         ] {
-            assert_eq!(used.over(&all()).as_deref(), Some(why));
-            assert!(used.limit(&all()).is_some(), "{why}");
+            assert_eq!(used.over(&all()).as_deref(), Some(reason));
+            assert!(used.limit(&all()).is_some(), "{reason}");
         }
         assert_eq!(
             BudgetUsage { time: Duration::from_secs(580), ..none }.time_left(&all()),

@@ -68,9 +68,8 @@ async fn attempt(step: &mut StepInProgress<'_>, call: &FunctionCall) -> CallReco
             let effect = follow_up(step, call, Some(aimed), &record, launched.as_deref()).await;
             CallRecord { effect, ..record }
         }
-        Err(why) => {
-            let record = left_out(call, &why.reason);
-            let record = CallRecord { refused: why.refused, ..record };
+        Err(NotDone { reason, refused }) => {
+            let record = CallRecord { refused, ..left_out(call, &reason) };
             finished(step, call, false, &record.message, Duration::ZERO);
             let effect = follow_up(step, call, None, &record, None).await;
             CallRecord { effect, ..record }

@@ -17,7 +17,7 @@ pub(crate) struct FutileSteps {
 
 impl FutileSteps {
     /// After how many steps without effect another plan is needed. A new plan gets as many.
-    const MOST: u32 = 2;
+    const MAX_COUNT: u32 = 2;
 
     /// Takes note of a step. `circle` is the warning of a loop.
     pub(crate) fn on_step(&mut self, line: &AgentStep, left: &CarryOver, circle: Option<&str>) {
@@ -29,11 +29,11 @@ impl FutileSteps {
             (Some(judgement), _) => Some(format!("the goal is not reached: {}", judgement.reason)),
             (None, _) if self.rest > 0 => None,
             (None, Some(circle)) => Some(circle.to_owned()),
-            (None, None) => (self.count >= Self::MOST)
+            (None, None) => (self.count >= Self::MAX_COUNT)
                 .then(|| format!("{} steps in a row failed or changed nothing", self.count)),
         };
         if self.reason.is_some() {
-            (self.count, self.rest) = (0, Self::MOST);
+            (self.count, self.rest) = (0, Self::MAX_COUNT);
         }
     }
 

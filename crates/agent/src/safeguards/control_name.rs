@@ -18,11 +18,11 @@ const NAME: &str = "control_name";
 const ID: &str = "control_id";
 
 /// The longest name in a message, in characters.
-const LONGEST: usize = 60;
+const MAX_NAME: usize = 60;
 /// How many other controls a message names.
-const MOST: usize = 3;
+const MAX_OTHERS: usize = 3;
 /// A name of this length may be the beginning of a longer one that a model cut.
-const LONG: usize = 24;
+const MIN_CUT: usize = 24;
 
 /// Checks that the control with the call's number, in the list that the policy saw, has the name
 /// that the call gives it. Case, spaces, quotes and invisible characters make no difference, and
@@ -60,7 +60,7 @@ pub(crate) fn check(call: &FunctionCall, listed: &Controls) -> Result<(), String
     if control.is_open && !others.iter().any(|(_, other)| other.has(&wanted)) {
         return Ok(());
     }
-    let shown = quoted(&truncate(&control.shown, LONGEST));
+    let shown = quoted(&truncate(&control.shown, MAX_NAME));
     let elsewhere = wanted.elsewhere(&others);
     Err(format!("control {id} is {shown}, not {}{elsewhere}", label(meant)))
 }
@@ -73,7 +73,7 @@ pub(crate) fn set_own_name(call: &mut FunctionCall, node: &Node) {
 }
 
 fn label(text: &str) -> String {
-    quoted(&truncate(text, LONGEST))
+    quoted(&truncate(text, MAX_NAME))
 }
 
 /// The names of a control.
@@ -159,8 +159,9 @@ struct GivenName {
 impl GivenName {
     fn of(meant: &str) -> Self {
         let trimmed = meant.trim();
-        let is_cut =
-            trimmed.ends_with('…') || trimmed.ends_with("...") || trimmed.chars().count() >= LONG;
+        let is_cut = trimmed.ends_with('…')
+            || trimmed.ends_with("...")
+            || trimmed.chars().count() >= MIN_CUT;
         let whole = normal(trimmed);
         let mut forms = vec![whole.clone()];
         // A whole line of the list, or a part of it: `button "Save" [off] 7`, `Name = "Ada"`.
@@ -195,7 +196,7 @@ impl GivenName {
             .iter()
             .filter(|(_, names)| names.has(self))
             .map(|(number, _)| number.to_string())
-            .take(MOST)
+            .take(MAX_OTHERS)
             .collect();
         if !numbers.is_empty() {
             return format!("; {} is {}", label(&self.said), numbers.join(" or "));
@@ -204,7 +205,7 @@ impl GivenName {
             .iter()
             .filter(|(_, names)| names.resembles(self))
             .map(|(number, names)| format!("{} is {number}", label(&names.shown)))
-            .take(MOST)
+            .take(MAX_OTHERS)
             .collect();
         match near.is_empty() {
             true => "; no control has that name: choose from the current list".into(),

@@ -8,8 +8,8 @@ use thumbwire_core::snapshot::numbered_outline;
 use super::screen_state::ScreenState;
 
 /// How many lines of the screen are named, and how much of each, in characters.
-const MOST: usize = 2;
-const LONGEST: usize = 60;
+const MAX_LINES: usize = 2;
+const MAX_LINE: usize = 60;
 
 /// What is on the screen `after` an action and was not `before`; empty if a screen could not be
 /// read. Texts of the screen are in quotes, as in the list.
@@ -47,8 +47,8 @@ fn named<'a>(intro: &str, lines: impl Iterator<Item = &'a String>) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let shown: Vec<String> = lines.iter().take(MOST).map(|line| start_of(line)).collect();
-    let more = match lines.len().saturating_sub(MOST) {
+    let shown: Vec<String> = lines.iter().take(MAX_LINES).map(|line| start_of(line)).collect();
+    let more = match lines.len().saturating_sub(MAX_LINES) {
         0 => String::new(),
         more => format!(" (+{more})"),
     };
@@ -57,7 +57,7 @@ fn named<'a>(intro: &str, lines: impl Iterator<Item = &'a String>) -> String {
 
 /// The start of a line. A quotation that is cut is closed: what follows it is ours again.
 fn start_of(line: &str) -> String {
-    let mut start = truncate(line, LONGEST);
+    let mut start = truncate(line, MAX_LINE);
     if start.len() >= line.len() {
         return start;
     }

@@ -18,18 +18,18 @@ use crate::policy::decision::FunctionCall;
 use thumbwire_core::action::ControlNumber;
 
 /// The longest loop that is detected, in steps.
-const LONGEST: usize = 3;
+const MAX_STEPS: usize = 3;
 
 /// How many passes it takes to report a loop, and to call it hopeless.
-const TOLD: usize = 3;
-const HOPELESS: usize = TOLD + 2;
+const REPORTED: usize = 3;
+const HOPELESS: usize = REPORTED + 2;
 /// A single step is hopeless later, because some actions must be repeated without visible effect:
 /// seven taps on the build number enable the developer options (`DevelopmentSettingsEnabler.java`),
 /// reported in a toast that no dump shows.
 const HOPELESS_ALONE: usize = 10;
 
 /// How many self-changing controls are remembered.
-const MOST_UNSTEADY: usize = 200;
+const MAX_UNSTEADY: usize = 200;
 
 /// Detects loops.
 #[derive(Debug, Default)]
@@ -51,18 +51,17 @@ pub(crate) struct LoopWarning {
 struct StepFingerprint {
     words: ScreenText,
     /// The calls and their targets, in comparable form.
-    did: String,
+    calls: String,
     /// The calls as text.
-    out: String,
+    text: String,
     at: Duration,
 }
 
 impl LoopDetector {
-    /// Nothing was done between these two moments: controls that changed anyway are ignored from
-    /// now on.
+    /// Ignores controls that changed between these two moments, although nothing was done.
     pub(crate) fn on_idle_step(&mut self, earlier: &ScreenState, later: &ScreenState) {
         for key in earlier.texts().changed(&later.texts()).into_iter().flatten() {
-            if self.unsteady.len() < MOST_UNSTEADY {
+            if self.unsteady.len() < MAX_UNSTEADY {
                 self.unsteady.insert(key);
             }
         }
@@ -76,24 +75,24 @@ impl LoopDetector {
         actions: &[FunctionCall],
         at: Duration,
     ) -> Option<LoopWarning> {
-        let acts: Vec<&FunctionCall> = actions.iter().filter(|doing| acts(doing)).collect();
+        let acts: Vec<&FunctionCall> = actions.iter().filter(|call| acts(call)).collect();
         if acts.is_empty() {
             return None;
         }
         let join = |each: fn(&ScreenState, &FunctionCall) -> String| {
-            acts.iter().map(|doing| each(screen, doing)).collect::<Vec<_>>().join(", then ")
+            acts.iter().map(|call| each(screen, call)).collect::<Vec<_>>().join(", then ")
         };
         let step = StepFingerprint {
             words: screen.texts(),
-            did: join(compared),
-            out: join(call_text),
+            calls: join(compared),
+            text: join(call_text),
             at,
         };
         self.steps.push_back(step);
-        while self.steps.len() > LONGEST * HOPELESS {
+        while self.steps.len() > MAX_STEPS * HOPELESS {
             self.steps.pop_front();
         }
-        (1..=LONGEST.min(self.steps.len())).find_map(|length| self.detect(length))
+        (1..=MAX_STEPS.min(self.steps.len())).find_map(|length| self.detect(length))
     }
 
     fn detect(&self, length: usize) -> Option<LoopWarning> {
@@ -105,14 +104,14 @@ impl LoopDetector {
                 last.checked_sub(round * length).is_some_and(|earlier| {
                     let (one, other) = (&self.steps[earlier], &self.steps[last]);
                     let between = other.at.saturating_sub(one.at);
-                    one.did == other.did
+                    one.calls == other.calls
                         && one.words.is_similar_to(&other.words, between, &self.unsteady)
                 })
             })
         };
         let hopeless = if length == 1 { HOPELESS_ALONE } else { HOPELESS };
         let times = 1 + (1..hopeless).take_while(|&round| same(round)).count();
-        (times >= TOLD).then(|| LoopWarning {
+        (times >= REPORTED).then(|| LoopWarning {
             text: self.describe(length, times),
             hopeless: times >= hopeless,
         })
@@ -122,7 +121,7 @@ impl LoopDetector {
         let newest = self.steps.iter().skip(self.steps.len() - length);
         let mut steps = String::new();
         for (at, step) in newest.enumerate() {
-            let _ = write!(steps, "{}{}", if at == 0 { "" } else { "; " }, step.out);
+            let _ = write!(steps, "{}{}", if at == 0 { "" } else { "; " }, step.text);
         }
         let what = match length {
             1 => "the same step on the same screen".to_owned(),
@@ -168,9 +167,9 @@ fn face(screen: &ScreenState, number: ControlNumber) -> Option<String> {
 
 /// A call as text.
 fn call_text(screen: &ScreenState, call: &FunctionCall) -> String {
-    const MOST: usize = 40;
+    const MAX_TEXT: usize = 40;
     let word = |name: &str| call.arguments.get(name).and_then(|value| value.as_str());
-    let cut = |text: &str| text.chars().take(MOST).collect::<String>();
+    let cut = |text: &str| text.chars().take(MAX_TEXT).collect::<String>();
     let control = || {
         let number = call.control()?;
         let (_, node) = screen.nodes().find(|(counted, _)| *counted == number)?;
@@ -193,7 +192,7 @@ mod tests {
     use super::*;
     use crate::safeguards::screen_state::made::{buttons, node, scene};
 
-    fn doing(function: &str, arguments: serde_json::Value) -> FunctionCall {
+    fn call(function: &str, arguments: serde_json::Value) -> FunctionCall {
         FunctionCall {
             function: function.into(),
             arguments: arguments.as_object().cloned().unwrap(),
@@ -201,7 +200,7 @@ mod tests {
     }
 
     fn click(id: &str) -> FunctionCall {
-        doing("click_control", json!({ "control_id": id, "control_name": "x" }))
+        call("click_control", json!({ "control_id": id, "control_name": "x" }))
     }
 
     /// The steps, counted from 1, at which a loop is reported, and those at which it is hopeless. A
@@ -271,7 +270,7 @@ mod tests {
 
     #[test]
     fn waiting_typing_and_scrolling_are_not_loops() {
-        let waiting = (buttons(&["Loading"]), vec![doing("wait", json!({ "seconds": 5 }))]);
+        let waiting = (buttons(&["Loading"]), vec![call("wait", json!({ "seconds": 5 }))]);
         assert_eq!(watch(&vec![waiting; 9]), (vec![], vec![]));
 
         let form = |filled: i32| {
@@ -280,7 +279,7 @@ mod tests {
         };
         let typed = |at: i32| {
             let id = (at + 1).to_string();
-            vec![doing("type_text", json!({ "text": "x", "control_id": id, "control_name": "" }))]
+            vec![call("type_text", json!({ "text": "x", "control_id": id, "control_name": "" }))]
         };
         let rounds: Vec<_> = (0..9).map(|at| (form(at), typed(at))).collect();
         assert_eq!(watch(&rounds), (vec![], vec![]));
@@ -294,18 +293,18 @@ mod tests {
             )
         };
         let rounds: Vec<_> =
-            (0..9).map(|at| (list(at), vec![doing("swipe", swipe.clone())])).collect();
+            (0..9).map(|at| (list(at), vec![call("swipe", swipe.clone())])).collect();
         assert_eq!(watch(&rounds), (vec![], vec![]));
     }
 
     #[test]
     fn banner_changes_numbers_but_not_the_call() {
         let plain = buttons(&["Open", "Close"]);
-        let did = |screen: &ScreenState, id: &str| compared(screen, &click(id));
+        let calls = |screen: &ScreenState, id: &str| compared(screen, &click(id));
         let shifted = buttons(&["News", "Open", "Close"]);
-        assert_eq!(did(&plain, "2"), did(&shifted, "3"));
-        assert_ne!(did(&plain, "1"), did(&plain, "2"));
+        assert_eq!(calls(&plain, "2"), calls(&shifted, "3"));
+        assert_ne!(calls(&plain, "1"), calls(&plain, "2"));
         let rows = buttons(&["Buy", "Buy"]);
-        assert_ne!(did(&rows, "1"), did(&rows, "2"));
+        assert_ne!(calls(&rows, "1"), calls(&rows, "2"));
     }
 }

@@ -14,10 +14,10 @@ use crate::policy::decision::FunctionCall;
 use thumbwire_core::action::{ControlNumber, Controls};
 use thumbwire_core::snapshot::{LookupError, lookup};
 
-/// The same call, with the control's number in the list `now`.
+/// The call with the control's number in the list `now`.
 ///
 /// # Errors
-/// Why there is no such control, or which elements it could be, as a sentence for the policy.
+/// Why the control is not there, or which elements it could be, as a sentence for the policy.
 pub(crate) fn retarget(
     call: &FunctionCall,
     listed: &Arc<Controls>,

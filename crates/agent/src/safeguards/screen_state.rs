@@ -15,7 +15,7 @@ use thumbwire_device::{ForegroundApp, Node, text_field};
 use thumbwire_core::action::{ControlNumber, Controls};
 
 /// How many controls are compared. The start of a longer list identifies it.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 
 /// A screen at one moment.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +74,7 @@ impl ScreenState {
             *nth += 1;
             Row::of(node, sum(&(face, *nth)))
         };
-        let rows = self.nodes().take(MOST_ROWS).map(row).collect();
+        let rows = self.nodes().take(MAX_ROWS).map(row).collect();
         ScreenText { app: self.app.clone(), screen: self.screen.clone(), rows }
     }
 }
@@ -212,14 +212,14 @@ impl ScreenText {
     }
 
     fn missing(&self, other: &Self) -> Vec<&Row> {
-        let there: HashSet<(u64, &str)> =
+        let keyed: HashSet<(u64, &str)> =
             other.rows.iter().map(|row| (row.key, &*row.text)).collect();
         let text: HashSet<&str> = other.rows.iter().map(|row| &*row.text).collect();
-        let says = |row: &&Row| match row.text.trim() {
-            "" => there.contains(&(row.key, &*row.text)),
+        let has = |row: &&Row| match row.text.trim() {
+            "" => keyed.contains(&(row.key, &*row.text)),
             _ => text.contains(&*row.text),
         };
-        self.rows.iter().filter(|row| !says(row)).collect()
+        self.rows.iter().filter(|row| !has(row)).collect()
     }
 }
 

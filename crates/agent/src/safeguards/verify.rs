@@ -392,9 +392,9 @@ fn is_a_key_apart(was: &str, is: &str) -> bool {
     long.len() == short.len() + 1 && short[same..] == long[same + 1..]
 }
 
-/// What the policy reads when a call changed nothing, and how that starts.
+/// How the sentence for the policy starts if a call changed nothing.
 pub(crate) const NOTHING_CHANGED: &str = "Nothing on the screen changed";
-/// The same for a list at its end.
+/// How it starts if a list is at its end.
 pub(crate) const NOTHING_MOVED: &str = "Nothing moved";
 
 /// Packages of the system whose windows cover apps: alerts, the notification shade, permission
@@ -446,10 +446,10 @@ fn control_texts(controls: &Controls) -> impl Iterator<Item = &str> {
 
 /// The first few texts, quoted and shortened for a sentence.
 fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    const MOST: usize = 5;
-    const LONGEST: usize = 60;
-    let quote = |word: &str| format!("{:?}", word.chars().take(LONGEST).collect::<String>());
-    words.into_iter().take(MOST).map(quote).collect::<Vec<_>>().join(", ")
+    const MAX_TEXTS: usize = 5;
+    const MAX_TEXT: usize = 60;
+    let quote = |word: &str| format!("{:?}", word.chars().take(MAX_TEXT).collect::<String>());
+    words.into_iter().take(MAX_TEXTS).map(quote).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

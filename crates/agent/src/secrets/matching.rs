@@ -36,9 +36,9 @@ impl Pattern {
 }
 
 /// Shorter values are matched without separators: they would be found in lists of numbers.
-const SHORTEST_SPACED: usize = 6;
+const MIN_SPACED: usize = 6;
 /// The maximum number of separators in a row.
-const MOST_BETWEEN: usize = 3;
+const MAX_BETWEEN: usize = 3;
 
 /// Separators in card, phone and account numbers.
 fn is_between(sign: char) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn spellings(value: &str) -> Vec<String> {
     // A number given with spaces may be shown without.
     let close: Vec<char> = value.chars().filter(|&sign| !is_between(sign)).collect();
     let digits = close.iter().filter(|sign| sign.is_ascii_digit()).count();
-    if close.len() >= SHORTEST_SPACED && digits * 2 >= close.len() {
+    if close.len() >= MIN_SPACED && digits * 2 >= close.len() {
         all.push(close.into_iter().collect());
     }
     all.sort();
@@ -130,9 +130,9 @@ fn length(signs: &[(char, Range<usize>)], sought: &[char]) -> Option<usize> {
     let mut at = 1;
     for next in rest {
         let between =
-            signs.get(at..)?.iter().take(MOST_BETWEEN + 1).position(|(sign, _)| sign == next)?;
+            signs.get(at..)?.iter().take(MAX_BETWEEN + 1).position(|(sign, _)| sign == next)?;
         let passed = |(sign, _): &(char, Range<usize>)| {
-            is_invisible(*sign) || (is_between(*sign) && sought.len() >= SHORTEST_SPACED)
+            is_invisible(*sign) || (is_between(*sign) && sought.len() >= MIN_SPACED)
         };
         if !signs[at..at + between].iter().all(passed) {
             return None;

@@ -39,7 +39,7 @@ impl Draft {
     /// The steps of a run whose goal has these values.
     ///
     /// # Errors
-    /// The run typed a password that is no secret, or something that would be taken for a place.
+    /// The run typed a password that is not a secret, or something that would be taken for a place.
     pub(super) fn of(
         run: &RecordedRun,
         goal: &GoalParameters,

@@ -17,7 +17,7 @@ use crate::policy::observation::{Function, Observation};
 use crate::safeguards::verify::{NOTHING_CHANGED, NOTHING_MOVED};
 
 /// How many swipes a target that is not in view is worth.
-const MOST_SWIPES: u32 = 15;
+const MAX_SWIPES: u32 = 15;
 
 /// A skill that is being followed.
 #[derive(Debug, Clone)]
@@ -122,8 +122,8 @@ impl Following {
                         self.go_on();
                         continue;
                     }
-                    Err(why) if self.swipes >= MOST_SWIPES => {
-                        return Err(format!("{why}, after {MOST_SWIPES} swipes"));
+                    Err(reason) if self.swipes >= MAX_SWIPES => {
+                        return Err(format!("{reason}, after {MAX_SWIPES} swipes"));
                     }
                     Err(_) => {}
                 }
@@ -151,8 +151,8 @@ impl Following {
             return Ok(());
         }
         self.acted_in_vain = true;
-        let why = observation.feedback.last().map_or("it failed", String::as_str);
-        Err(format!("{} did not succeed: {why}", called.function))
+        let reason = observation.feedback.last().map_or("it failed", String::as_str);
+        Err(format!("{} did not succeed: {reason}", called.function))
     }
 
     /// Checks that what can be checked is as it was after the last step.
@@ -282,7 +282,7 @@ impl Following {
         (self.waits, self.called) = (0, None);
     }
 
-    /// What the other policy is told when it decides a single step.
+    /// The note for the other policy when it decides a single step.
     pub(super) fn request_for_step(&self) -> String {
         format!(
             "A skill ({}) was followed up to here: {}. Decide only the next step; then the skill goes on.",
@@ -291,7 +291,7 @@ impl Following {
         )
     }
 
-    /// What the other policy is told when it takes over.
+    /// The note for the other policy when it takes over.
     pub(super) fn handover(&self, differs: &str) -> String {
         format!(
             "A skill ({}) was followed up to here: {}. Do not repeat what is done. Then something differed: {differs}.",

@@ -17,11 +17,11 @@ use super::yaml::to_yaml;
 pub const VERSION: u32 = 1;
 
 /// The largest file, in bytes.
-const LARGEST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// The longest name, in characters.
-const LONGEST_NAME: usize = 80;
+const MAX_NAME: usize = 80;
 /// How many steps a skill can have.
-const MOST_STEPS: usize = 500;
+const MAX_STEPS: usize = 500;
 
 /// The function of a step that is left to the policy.
 pub(super) const THINK: &str = "think";
@@ -137,7 +137,7 @@ pub struct SkillStep {
 /// Where a finger moves to in a swipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say all")]
+#[expect(missing_docs, reason = "the names are clear")]
 pub enum SwipeDirection {
     Up,
     Down,
@@ -193,13 +193,13 @@ pub struct Expectation {
     /// Its screen, as the platform names it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub screen: String,
-    /// Texts of which all must be there, because they say what the goal is about.
+    /// Texts that must all be there, because they say what the goal is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<String>,
     /// Texts of the goal that text fields must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub typed: Vec<String>,
-    /// Texts of which at least half must be there.
+    /// Texts; at least half of them must be there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
 }
@@ -239,8 +239,8 @@ impl Skill {
     /// A message without the file's name: it is not valid, has another version, or says what a
     /// skill cannot do.
     pub fn read(text: &str) -> Result<Self, String> {
-        if text.len() > LARGEST {
-            return Err(format!("{} bytes are too many; the maximum is {LARGEST}", text.len()));
+        if text.len() > MAX_BYTES {
+            return Err(format!("{} bytes are too many; the maximum is {MAX_BYTES}", text.len()));
         }
         let first_line = |error: &dyn std::fmt::Display| {
             let error = error.to_string();
@@ -275,9 +275,9 @@ impl Skill {
         if self.steps.is_empty() {
             return Err("it has no steps".into());
         }
-        if self.steps.len() > MOST_STEPS {
+        if self.steps.len() > MAX_STEPS {
             return Err(format!(
-                "{} steps are too many; the maximum is {MOST_STEPS}",
+                "{} steps are too many; the maximum is {MAX_STEPS}",
                 self.steps.len()
             ));
         }
@@ -302,7 +302,7 @@ impl Skill {
         };
         check(&known, &self.goal)?;
         for (step, number) in self.steps.iter().zip(1..) {
-            let in_step = |why: String| format!("step {number}: {why}");
+            let in_step = |reason: String| format!("step {number}: {reason}");
             step.check(&self.apps).map_err(in_step)?;
             for text in step.before.iter().flat_map(Expectation::templates) {
                 check(&known, text).map_err(in_step)?;
@@ -316,7 +316,7 @@ impl Skill {
                 check(&known, text).map_err(in_step)?;
             }
         }
-        let at_end = |why: String| format!("at the end: {why}");
+        let at_end = |reason: String| format!("at the end: {reason}");
         for text in self.end.templates() {
             check(&known, text).map_err(at_end)?;
         }
@@ -333,11 +333,11 @@ impl Skill {
 /// # Errors
 /// What a valid name looks like.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
-    let fits = (1..=LONGEST_NAME).contains(&name.len())
+    let fits = (1..=MAX_NAME).contains(&name.len())
         && name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-')
         && !name.starts_with('-');
     fits.then_some(()).ok_or_else(|| {
-        format!("name {name:?}: use lower-case letters, digits and hyphens, at most {LONGEST_NAME}")
+        format!("name {name:?}: use lower-case letters, digits and hyphens, at most {MAX_NAME}")
     })
 }
 
@@ -457,11 +457,11 @@ mod tests {
             (|it| it["end"]["texts"] = json!(["{NO}"]), "at the end: {NO}"),
             (|it| it["steps"][1]["function"] = "think".into(), "step 2: `think` has neither"),
         ];
-        for (change, why) in cases {
+        for (change, reason) in cases {
             let error = skill(change).unwrap_err();
-            assert!(error.contains(why), "{error}");
+            assert!(error.contains(reason), "{error}");
         }
         assert!(Skill::read("version: [").unwrap_err().starts_with("not a valid skill"));
-        assert!(Skill::read(&" ".repeat(LARGEST + 1)).unwrap_err().contains("too many"));
+        assert!(Skill::read(&" ".repeat(MAX_BYTES + 1)).unwrap_err().contains("too many"));
     }
 }

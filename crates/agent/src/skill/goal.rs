@@ -173,7 +173,7 @@ impl GoalPattern {
                 }
             }
             regex.push_str(r"[.!]?\s*$");
-            Regex::new(&regex).map_err(|error| format!("the goal is no pattern: {error}"))
+            Regex::new(&regex).map_err(|error| format!("the goal is not a pattern: {error}"))
         };
         let names = super::template::places(template).map(str::to_owned).collect();
         Ok(Self { regexes: [build(false)?, build(true)?], names })
@@ -182,8 +182,8 @@ impl GoalPattern {
     /// The values that a goal has in the places; `None` if it is another goal, or could be read in
     /// two ways.
     pub(super) fn values_in(&self, goal: &str) -> Option<Values> {
-        let [most, least] = self.regexes.each_ref().map(|regex| self.captured(regex, goal));
-        most.filter(|most| least.as_ref() == Some(most))
+        let [longest, shortest] = self.regexes.each_ref().map(|regex| self.captured(regex, goal));
+        longest.filter(|longest| shortest.as_ref() == Some(longest))
     }
 
     fn captured(&self, regex: &Regex, goal: &str) -> Option<Values> {
@@ -200,7 +200,7 @@ impl GoalPattern {
     }
 }
 
-/// The same regex, taking as little as possible.
+/// The regex, taking as little as possible.
 fn lazily(regex: &str) -> String {
     regex.replace('+', "+?").replace('*', "*?").replace(")?", ")??")
 }

@@ -23,13 +23,13 @@ impl Skill {
         let mut drafts = Vec::new();
         for (run, values) in runs.iter().zip(&goal.values) {
             let draft = Draft::of(run, &goal, values);
-            drafts.push(draft.map_err(|why| format!("{}: {why}", run.name))?);
+            drafts.push(draft.map_err(|reason| format!("{}: {reason}", run.name))?);
         }
         let mut drafts = drafts.into_iter();
         let mut draft = drafts.next().ok_or("there is no run")?;
         for (other, run) in drafts.zip(&runs[1..]) {
-            draft = merge(draft, other).map_err(|why| {
-                format!("{} did something else than {}: {why}", run.name, runs[0].name)
+            draft = merge(draft, other).map_err(|reason| {
+                format!("{} did something else than {}: {reason}", run.name, runs[0].name)
             })?;
         }
         let Draft { platform, apps, steps, end, read, answer } = draft;
@@ -58,7 +58,7 @@ impl Skill {
 fn name_of(goal: &str) -> String {
     const SMALL: [&str; 12] =
         ["a", "an", "the", "in", "to", "of", "with", "and", "for", "from", "is", "it"];
-    const MOST: usize = 5;
+    const MAX_WORDS: usize = 5;
     let mut named = Vec::new();
     for part in parts(goal) {
         let Part::Text(text) = part else { continue };
@@ -67,7 +67,7 @@ fn name_of(goal: &str) -> String {
             named.extend((!word.is_empty() && !SMALL.contains(&&*word)).then_some(word));
         }
     }
-    named.truncate(MOST);
+    named.truncate(MAX_WORDS);
     let name = named.join("-");
     let name: String = name.chars().take(60).collect();
     if name.is_empty() { "skill".into() } else { name }

@@ -10,7 +10,7 @@ use super::template::{Part, Values, parts};
 use crate::prompt::knowledge::Index;
 
 /// How many similar skills are offered.
-const MOST_OFFERED: usize = 3;
+const MAX_OFFERED: usize = 3;
 
 /// Skills to choose from.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ impl Skills {
     pub fn read(files: &[(String, String)]) -> Result<Self, String> {
         let mut skills = Vec::new();
         for (file, text) in files {
-            let skill = Skill::read(text).map_err(|why| format!("skill {file}: {why}"))?;
+            let skill = Skill::read(text).map_err(|reason| format!("skill {file}: {reason}"))?;
             if skills.iter().any(|known: &Skill| known.name == skill.name) {
                 return Err(format!("skill {file}: there is another skill {:?}", skill.name));
             }
@@ -39,13 +39,13 @@ impl Skills {
     /// These skills.
     ///
     /// # Errors
-    /// A goal is no pattern.
+    /// A goal is not a valid pattern.
     pub fn of(skills: Vec<Skill>) -> Result<Self, String> {
         let index = Index::new(skills.iter().map(|skill| skill.goal.as_str()));
         let mut known = Vec::new();
         for skill in skills {
             let pattern = GoalPattern::new(&skill.goal, &skill.parameters)
-                .map_err(|why| format!("skill {}: {why}", skill.name))?;
+                .map_err(|reason| format!("skill {}: {reason}", skill.name))?;
             known.push((skill, pattern));
         }
         Ok(Self { known, index })
@@ -81,7 +81,7 @@ impl Skills {
         let best = self.index.best(goal);
         let highest = best.first().map_or(0.0, |(_, score)| *score);
         let good = best.into_iter().filter(|(_, score)| *score >= highest / 2.0);
-        good.take(MOST_OFFERED).map(|(at, _)| &self.known[at].0).collect()
+        good.take(MAX_OFFERED).map(|(at, _)| &self.known[at].0).collect()
     }
 
     /// The skill with this name.

@@ -2,7 +2,7 @@
 //!
 //! Start with [`describe`] and [`find`]. A description is only used if it means exactly one visible
 //! node, on the recorded screen as on the present one; it never says where the node is. Two nodes
-//! that look the same are told apart by texts around them, text fields also by their order.
+//! that look the same are distinguished by texts around them, text fields also by their order.
 
 use thumbwire_core::action::Controls;
 use thumbwire_core::snapshot::RefVisibility;
@@ -14,7 +14,7 @@ use super::format::NodeDescription;
 use super::template::{Values, fill, has_place, to_template};
 
 /// Longer texts do not describe a node.
-pub(super) const LONGEST_TEXT: usize = 120;
+pub(super) const MAX_TEXT: usize = 120;
 
 /// The visible controls, as indices of nodes.
 pub(super) fn visible(controls: &Controls) -> impl Iterator<Item = usize> {
@@ -47,7 +47,7 @@ pub(super) fn describe(
 ) -> Result<Option<NodeDescription>, String> {
     let one = node(controls, at);
     let texts = [fixed_text(one), &one.description];
-    if texts.iter().any(|text| text.chars().count() > LONGEST_TEXT) {
+    if texts.iter().any(|text| text.chars().count() > MAX_TEXT) {
         return Ok(None);
     }
     let [text, label] = texts.map(|text| to_template(text, values));
@@ -87,7 +87,7 @@ pub(super) fn describe(
 /// A text inside a node: one with a place, else the first.
 fn text_inside(controls: &Controls, at: usize, values: &Values) -> Result<Option<String>, String> {
     let mut texts = Vec::new();
-    for text in texts_inside(controls, at).filter(|text| text.chars().count() <= LONGEST_TEXT) {
+    for text in texts_inside(controls, at).filter(|text| text.chars().count() <= MAX_TEXT) {
         texts.push(to_template(text, values)?);
     }
     let named = texts.iter().position(|text| has_place(text)).unwrap_or(0);
@@ -108,11 +108,11 @@ pub(super) fn anchors(
     at: usize,
     values: &Values,
 ) -> (Vec<String>, Option<String>) {
-    const MOST: usize = 8;
+    const MAX_TEXTS: usize = 8;
     let (mut named, mut plain) = (Vec::new(), Vec::new());
     for other in visible(controls).filter(|&other| is_beside(controls, at, other)) {
         for text in [fixed_text(node(controls, other)), &node(controls, other).description] {
-            if text.trim().is_empty() || text.chars().count() > LONGEST_TEXT {
+            if text.trim().is_empty() || text.chars().count() > MAX_TEXT {
                 continue;
             }
             let Ok(template) = to_template(text, values) else { continue };
@@ -124,7 +124,7 @@ pub(super) fn anchors(
         }
     }
     named.extend(plain);
-    named.truncate(MOST);
+    named.truncate(MAX_TEXTS);
     let under = nearest_above(controls, at).and_then(|text| to_template(text, values).ok());
     let under = under.filter(|text| has_place(text) || !text.contains(|it: char| it.is_numeric()));
     (named, under)
@@ -152,7 +152,7 @@ fn nearest_above(controls: &Controls, at: usize) -> Option<&str> {
         let node = node(controls, other);
         let text =
             if fixed_text(node).trim().is_empty() { &*node.description } else { fixed_text(node) };
-        (!text.trim().is_empty() && text.chars().count() <= LONGEST_TEXT).then_some(text)
+        (!text.trim().is_empty() && text.chars().count() <= MAX_TEXT).then_some(text)
     };
     let above = visible(controls).filter(|&other| over(controls.snapshot.shown(other)));
     let above =
@@ -231,8 +231,8 @@ pub(super) fn is_near(
 ) -> bool {
     let beside = |text: &String| {
         let Ok(text) = fill(text, values) else { return false };
-        let says = |other: &usize| shown_texts(node(controls, *other)).any(|it| it == text);
-        visible(controls).filter(says).any(|other| is_beside(controls, at, other))
+        let has_text = |other: &usize| shown_texts(node(controls, *other)).any(|it| it == text);
+        visible(controls).filter(has_text).any(|other| is_beside(controls, at, other))
     };
     let under = |text: &String| {
         fill(text, values).is_ok_and(|text| nearest_above(controls, at) == Some(&*text))

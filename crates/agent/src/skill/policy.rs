@@ -204,9 +204,9 @@ impl SkillPolicy {
                 notice(watch, &format!("following the skill {}", following.skill.name));
                 self.set(State::Following(Box::new(following)));
             }
-            Err(why) => {
-                notice(watch, &why);
-                self.set(State::Inner(Some(format!("{RUN_SKILL} failed: {why}."))));
+            Err(reason) => {
+                notice(watch, &reason);
+                self.set(State::Inner(Some(format!("{RUN_SKILL} failed: {reason}."))));
             }
         }
         if output.decision.actions.is_empty() {
@@ -347,12 +347,12 @@ fn wait() -> FunctionCall {
 
 /// The function that runs one of these skills, as it is described to a model.
 fn offer(skills: &[&Skill]) -> Function {
-    const LONGEST_GOAL: usize = 200;
+    const MAX_GOAL: usize = 200;
     let lines = skills.iter().map(|skill| {
         let names: Vec<&str> = places(&skill.goal).collect();
         let with =
             if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-        format!("{}{with}: {}", skill.name, truncate(&skill.goal, LONGEST_GOAL))
+        format!("{}{with}: {}", skill.name, truncate(&skill.goal, MAX_GOAL))
     });
     let description = format!(
         "Repeat a recorded way to reach a goal of this kind, step by step, as long as the screens are as they were. Skills: {}",

@@ -9,13 +9,13 @@ use thumbwire_core::action::Controls;
 use thumbwire_device::text_field::is_text_field;
 
 use super::format::{Expectation, NodeDescription, Reading};
-use super::nodes::{LONGEST_TEXT, anchors, is_near, node, shown_texts, visible};
+use super::nodes::{MAX_TEXT, anchors, is_near, node, shown_texts, visible};
 use super::template::{Part, Values, fill, has_place, has_words, parts, to_template};
 
 /// How many texts of each kind are kept.
-const MOST_TEXTS: usize = 6;
+const MAX_TEXTS: usize = 6;
 /// Texts that belong to the goal.
-const MOST_SHOWN: usize = 4;
+const MAX_SHOWN: usize = 4;
 /// How many words a text with a single digit must have to be read.
 const SENTENCE: usize = 5;
 /// How many nodes with the same class and id make a list, whose rows come and go.
@@ -40,7 +40,7 @@ pub(super) fn expect(
     for at in visible(controls) {
         let one = node(controls, at);
         for text in shown_texts(one) {
-            if text.chars().count() > LONGEST_TEXT || text.contains('\n') {
+            if text.chars().count() > MAX_TEXT || text.contains('\n') {
                 continue;
             }
             let Ok(template) = to_template(text, values) else { continue };
@@ -67,10 +67,10 @@ pub(super) fn expect(
     }
     for list in [&mut shows, &mut typed] {
         list.sort_by_key(String::len);
-        list.truncate(MOST_SHOWN);
+        list.truncate(MAX_SHOWN);
     }
     acting.extend(others);
-    acting.truncate(MOST_TEXTS);
+    acting.truncate(MAX_TEXTS);
     let FrontScreen { app, screen } = front.clone();
     Expectation { app, screen, shows, typed, texts: acting }
 }
@@ -78,7 +78,7 @@ pub(super) fn expect(
 /// The figures that the last step changed, such as the hour after a tap on "Increase hour": next
 /// time it must have done the same. None if the step led to another page.
 pub(super) fn changed_figures(before: &Controls, now: &Controls, values: &Values) -> Vec<String> {
-    const MOST: usize = 3;
+    const MAX_FIGURES: usize = 3;
     let [had, has] = [before, now].map(|controls| {
         let nodes = visible(controls).map(|at| node(controls, at));
         let texts = nodes.filter(|node| !is_text_field(node)).flat_map(shown_texts);
@@ -87,12 +87,12 @@ pub(super) fn changed_figures(before: &Controls, now: &Controls, values: &Values
     let new: Vec<&String> = has.iter().filter(|text| !had.contains(text)).collect();
     // Running clocks have colons.
     let is_figure = |text: &&&String| {
-        text.chars().count() <= LONGEST_TEXT
+        text.chars().count() <= MAX_TEXT
             && text.contains(|it: char| it.is_numeric())
             && !text.contains([':', '\n'])
     };
     let figures: Vec<&String> = new.iter().filter(is_figure).copied().collect();
-    if figures.is_empty() || figures.len() > MOST || new.len() * 2 > has.len() {
+    if figures.is_empty() || figures.len() > MAX_FIGURES || new.len() * 2 > has.len() {
         return Vec::new();
     }
     figures.into_iter().filter_map(|text| to_template(text, values).ok()).collect()
@@ -110,7 +110,7 @@ pub(super) fn rows_like(controls: &Controls, at: usize) -> usize {
 
 /// All texts of a screen, as templates.
 pub(super) fn all_texts(controls: &Controls, values: &Values) -> Vec<String> {
-    const MOST: usize = 40;
+    const MAX_OF_ALL: usize = 40;
     let nodes = visible(controls).map(|at| node(controls, at)).filter(|node| !is_text_field(node));
     let mut texts: Vec<String> = Vec::new();
     for template in nodes.flat_map(shown_texts).filter_map(|text| to_template(text, values).ok()) {
@@ -118,7 +118,7 @@ pub(super) fn all_texts(controls: &Controls, values: &Values) -> Vec<String> {
             texts.push(template);
         }
     }
-    texts.truncate(MOST);
+    texts.truncate(MAX_OF_ALL);
     texts
 }
 
@@ -147,7 +147,7 @@ pub(super) fn compare(
         return Err(format!("its screen was {}, but is {} now", expected.screen, front.screen));
     }
     let nodes = || visible(controls).map(|at| node(controls, at));
-    let there: Vec<&str> = nodes().flat_map(shown_texts).collect();
+    let shown: Vec<&str> = nodes().flat_map(shown_texts).collect();
     for (templates, in_fields) in [(&expected.shows, false), (&expected.typed, true)] {
         for template in templates {
             let text = fill(template, values)?;
@@ -162,7 +162,7 @@ pub(super) fn compare(
     let mut missing = Vec::new();
     for template in &expected.texts {
         let text = fill(template, values)?;
-        if !there.contains(&&*text) {
+        if !shown.contains(&&*text) {
             missing.push(format!("{text:?}"));
         }
     }
@@ -214,16 +214,16 @@ pub(super) fn reading(
             let from = source(controls, at, is_label, values)?;
             let plain =
                 Reading { name: name.into(), from, shape: shape.clone(), ..Reading::default() };
-            let mut ways = Vec::new();
+            let mut readings = Vec::new();
             if text == value {
-                ways.push(Reading { whole: true, ..plain.clone() });
+                readings.push(Reading { whole: true, ..plain.clone() });
             } else if let Some((after, before)) = around(text, value, values) {
-                ways.push(Reading { after, before, ..plain.clone() });
+                readings.push(Reading { after, before, ..plain.clone() });
             }
             // What is around it says more than a shape, but an id says enough.
             let has_id = !plain.from.id.is_empty();
             let anchored = anchored(&plain.from, controls, at, values);
-            for way in ways {
+            for way in readings {
                 let better =
                     anchored.iter().map(|from| Reading { from: from.clone(), ..way.clone() });
                 let plainly = [way.clone()];
@@ -258,7 +258,7 @@ fn source(
     })
 }
 
-/// The same node described by a text beside or above it, too.
+/// The node's descriptions that also have a text beside or above it.
 fn anchored(
     from: &NodeDescription,
     controls: &Controls,

@@ -1,6 +1,6 @@
 //! Texts with places: `Send {NAME} the message`.
 //!
-//! A place is a name in capitals between braces. `{{NAME}}` is no place: it names a secret, and
+//! A place is a name in capitals between braces. `{{NAME}}` is not a place: it names a secret, and
 //! stays as it is. Nothing here knows where values come from.
 
 use std::collections::BTreeMap;

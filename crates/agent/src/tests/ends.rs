@@ -14,17 +14,17 @@ async fn failed_screenshot_is_retried() {
 #[tokio::test(start_paused = true)]
 async fn run_fails_without_a_screenshot() {
     let phone = Arc::new(Phone::new().failing("screenshot", std::iter::repeat_n(busy(), 9)));
-    let mind = Script::of([finishes()]);
-    let ended = run(Arc::clone(&phone), Arc::clone(&mind)).await;
+    let policy = Script::of([finishes()]);
+    let ended = run(Arc::clone(&phone), Arc::clone(&policy)).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Fail, Some(StopReason::Failed)));
     assert!(ended.reason.contains("the phone is busy"), "{}", ended.reason);
-    assert_eq!(mind.seen().len(), 0);
+    assert_eq!(policy.seen().len(), 0);
     assert!(!phone.asked().contains(&"apps".to_owned()));
     // Without patience it is asked once.
     let phone = Arc::new(Phone::new().failing("screenshot", [busy()]));
     let mut options = options();
     options.safeguards.patience = false;
-    let agent = Agent::new(mind, phone.clone(), options);
+    let agent = Agent::new(policy, phone.clone(), options);
     let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
     assert_eq!(ended.stopped, Some(StopReason::Failed));
     assert_eq!(phone.asked(), ["screenshot"]);
@@ -35,10 +35,10 @@ async fn policy_decides_without_controls_or_apps() {
     let phone = Phone::new()
         .failing("apps", std::iter::repeat_n(busy(), 4))
         .failing("controls", std::iter::repeat_n(busy(), 4));
-    let mind = Script::of([does([]), finishes()]);
-    let ended = run(Arc::new(phone), Arc::clone(&mind)).await;
+    let policy = Script::of([does([]), finishes()]);
+    let ended = run(Arc::new(phone), Arc::clone(&policy)).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 2));
-    let seen = mind.seen();
+    let seen = policy.seen();
     assert!(seen[0].installed_apps.is_empty() && seen[0].current_controls.is_empty());
     assert!(seen[0].clean.is_some() && seen[0].marked.is_none() && seen[0].doubt.is_some());
     assert_eq!(seen[0].feedback.len(), 2, "{:?}", seen[0].feedback);
@@ -63,12 +63,12 @@ async fn policy_error_ends_the_run_and_counts_usage() {
 async fn failed_action_is_reported_and_skips_later_ones() {
     let phone = Arc::new(Phone::new().failing("act", [busy()]));
     let finish = Decision { status: AgentStatus::Finish, ..does([click("1"), click("2")]) };
-    let mind = Script::of([finish, finishes()]);
-    let ended = run(Arc::clone(&phone), Arc::clone(&mind)).await;
+    let policy = Script::of([finish, finishes()]);
+    let ended = run(Arc::clone(&phone), Arc::clone(&policy)).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 2));
     let taps = phone.asked().iter().filter(|asked| asked.starts_with("tap")).count();
     assert_eq!(taps, 1);
-    let seen = mind.seen();
+    let seen = policy.seen();
     assert_eq!(
         seen[1].feedback,
         [
@@ -82,10 +82,10 @@ async fn failed_action_is_reported_and_skips_later_ones() {
 
 #[tokio::test(start_paused = true)]
 async fn unknown_function_is_a_failed_action() {
-    let mind = Script::of([does([doing("fly", json!({}))]), finishes()]);
-    let ended = run(Arc::new(Phone::new()), Arc::clone(&mind)).await;
+    let policy = Script::of([does([doing("fly", json!({}))]), finishes()]);
+    let ended = run(Arc::new(Phone::new()), Arc::clone(&policy)).await;
     assert_eq!(ended.status, AgentStatus::Finish);
-    let seen = mind.seen();
+    let seen = policy.seen();
     assert_eq!(seen[1].feedback, ["fly failed: There is no function called \"fly\""]);
 }
 
@@ -93,8 +93,8 @@ async fn unknown_function_is_a_failed_action() {
 async fn cancelled_run_ends_after_the_current_action() {
     let call = an_hour();
     let phone = Arc::new(Phone { cancels: Some(call.cancelled.clone()), ..Phone::new() });
-    let mind = Script::of([does([click("1"), click("2")]), finishes()]);
-    let agent = Agent::new(mind, phone.clone(), options());
+    let policy = Script::of([does([click("1"), click("2")]), finishes()]);
+    let agent = Agent::new(policy, phone.clone(), options());
     let ended = agent.run(&call, REQUEST, Memory::default()).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Continue, Some(StopReason::Cancelled)));
     assert_eq!((ended.rounds, ended.spent), (1, spent()));
@@ -156,21 +156,21 @@ async fn lost_phone_is_awaited_for_two_minutes() {
 #[tokio::test(start_paused = true)]
 async fn default_step_limit_is_fifty() {
     let looks = std::iter::repeat_n(does([]), 99);
-    let mind = Script::of(looks);
-    let ended = run(Arc::new(Phone::new()), Arc::clone(&mind)).await;
+    let policy = Script::of(looks);
+    let ended = run(Arc::new(Phone::new()), Arc::clone(&policy)).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Continue, Some(StopReason::Budget)));
-    assert_eq!((ended.rounds, mind.seen().len()), (50, 50));
+    assert_eq!((ended.rounds, policy.seen().len()), (50, 50));
     assert!(
-        mind.seen()[49].feedback[0].starts_with("The budget is running low: 1 of 50 steps left")
+        policy.seen()[49].feedback[0].starts_with("The budget is running low: 1 of 50 steps left")
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn repeated_tap_is_reported_and_then_ends_run() {
-    let mind = Script::of(std::iter::repeat_n(does([click("1")]), 99));
-    let ended = run(Arc::new(Phone::new()), Arc::clone(&mind)).await;
+    let policy = Script::of(std::iter::repeat_n(does([click("1")]), 99));
+    let ended = run(Arc::new(Phone::new()), Arc::clone(&policy)).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Fail, Some(StopReason::Loop)));
-    let seen = mind.seen();
+    let seen = policy.seen();
     let out =
         |observation: &Observation| observation.feedback.iter().any(|it| it.contains("in a loop"));
     assert_eq!(seen.iter().position(out), Some(3));
@@ -180,23 +180,23 @@ async fn repeated_tap_is_reported_and_then_ends_run() {
 #[tokio::test(start_paused = true)]
 async fn rejected_claim_continues_the_run() {
     let phone = Arc::new(Phone::new());
-    let mind = Script::of([finishes(), finishes()]);
-    *mind.judgements.lock().unwrap() = [false, true].into();
-    let ended = run(Arc::clone(&phone), Arc::clone(&mind)).await;
+    let policy = Script::of([finishes(), finishes()]);
+    *policy.judgements.lock().unwrap() = [false, true].into();
+    let ended = run(Arc::clone(&phone), Arc::clone(&policy)).await;
     assert_eq!((ended.status, ended.rounds, ended.stopped), (AgentStatus::Finish, 2, None));
     assert_eq!(ended.spent.calls, 4);
     let looks = phone.asked().iter().filter(|asked| *asked == "screenshot").count();
     assert_eq!(looks, 4);
     assert_eq!(
-        mind.seen()[1].feedback,
+        policy.seen()[1].feedback,
         [
             "You said that the goal is reached, but a check of the screen says that it is not: the list is empty"
         ]
     );
     // A policy that keeps claiming is not believed forever.
-    let mind = Script::of(std::iter::repeat_n(finishes(), 9));
-    *mind.judgements.lock().unwrap() = [false; 9].into();
-    let ended = run(phone, mind).await;
+    let policy = Script::of(std::iter::repeat_n(finishes(), 9));
+    *policy.judgements.lock().unwrap() = [false; 9].into();
+    let ended = run(phone, policy).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Fail, 3));
     assert_eq!(ended.stopped, Some(StopReason::Loop));
 }
@@ -246,8 +246,8 @@ impl Policy for Unjudging {
 async fn unchecked_claim_is_not_a_finish() {
     let claims = || Script::of(std::iter::repeat_n(finishes(), 9));
     let script = claims();
-    let mind = Unjudging { script: script.clone(), cancels: false };
-    let agent = Agent::new(Arc::new(mind), Arc::new(Phone::new()), options());
+    let policy = Unjudging { script: script.clone(), cancels: false };
+    let agent = Agent::new(Arc::new(policy), Arc::new(Phone::new()), options());
     let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Fail, Some(StopReason::Failed)));
     assert!(
@@ -258,8 +258,8 @@ async fn unchecked_claim_is_not_a_finish() {
     assert_eq!((ended.rounds, ended.spent.calls), (3, 6));
     assert_eq!(script.seen()[1].feedback, ["the claim was not judged: the judge is away"]);
 
-    let mind = Unjudging { script: claims(), cancels: true };
-    let agent = Agent::new(Arc::new(mind), Arc::new(Phone::new()), options());
+    let policy = Unjudging { script: claims(), cancels: true };
+    let agent = Agent::new(Arc::new(policy), Arc::new(Phone::new()), options());
     let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Continue, Some(StopReason::Cancelled)));
 }
@@ -291,12 +291,12 @@ impl Perform for Worse {
 
 #[tokio::test(start_paused = true)]
 async fn annotation_failure_is_reported_and_run_continues() {
-    let mind = Script::of([finishes()]);
+    let policy = Script::of([finishes()]);
     let phone = Worse { phone: Phone::new(), no_pictures: true };
-    let agent = Agent::new(mind.clone(), Arc::new(phone), options());
+    let agent = Agent::new(policy.clone(), Arc::new(phone), options());
     let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
     assert_eq!(ended.status, AgentStatus::Finish);
-    let seen = mind.seen().remove(0);
+    let seen = policy.seen().remove(0);
     assert!(seen.marked.is_none() && seen.clean.is_some());
     assert_eq!(seen.current_controls.len(), 2);
     let out = "Missing from this step: cannot annotate the screenshot: ";
@@ -305,15 +305,15 @@ async fn annotation_failure_is_reported_and_run_continues() {
 
 #[tokio::test(start_paused = true)]
 async fn second_action_is_skipped_on_unreadable_screen() {
-    let mind = Script::of([does([click("1"), click("2")]), finishes()]);
+    let policy = Script::of([does([click("1"), click("2")]), finishes()]);
     let phone = Arc::new(Worse { phone: Phone::new(), no_pictures: false });
-    let agent = Agent::new(mind.clone(), phone.clone(), options());
+    let agent = Agent::new(policy.clone(), phone.clone(), options());
     agent.run(&an_hour(), REQUEST, Memory::default()).await;
     let taps = phone.phone.asked().iter().filter(|asked| asked.starts_with("tap")).count();
     assert_eq!(taps, 1);
     let out =
         "click_control failed: not done: the screen could not be read after the previous action";
-    let observations = &mind.seen()[1].feedback;
+    let observations = &policy.seen()[1].feedback;
     assert!(observations.iter().any(|it| it == out), "{observations:?}");
 }
 
@@ -322,11 +322,12 @@ async fn waiting_for_a_phone_counts_against_time() {
     let phone = Arc::new(Phone::new().failing("screenshot", std::iter::repeat_n(lost(), 99)));
     let mut options = options();
     options.budgets.time = Some(Duration::from_secs(20));
-    let mind = Script::of([finishes()]);
-    let ended =
-        Agent::new(mind.clone(), phone, options).run(&an_hour(), REQUEST, Memory::default()).await;
+    let policy = Script::of([finishes()]);
+    let ended = Agent::new(policy.clone(), phone, options)
+        .run(&an_hour(), REQUEST, Memory::default())
+        .await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Continue, Some(StopReason::Budget)));
-    assert_eq!(mind.seen().len(), 0);
+    assert_eq!(policy.seen().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -336,9 +337,9 @@ async fn unwritable_trace_does_not_end_the_run() {
     let recorder =
         Arc::new(thumbwire_core::trace::Recorder::begin(folder.path(), started).unwrap());
     std::fs::remove_dir_all(folder.path()).unwrap();
-    let mind = Script::of([does([click("1")]), finishes()]);
-    let agent = Agent::new(mind.clone(), Arc::new(Phone::new()), options()).with_trace(recorder);
+    let policy = Script::of([does([click("1")]), finishes()]);
+    let agent = Agent::new(policy.clone(), Arc::new(Phone::new()), options()).with_trace(recorder);
     let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 2));
-    assert_eq!(mind.seen()[1].last_success_actions.len(), 1);
+    assert_eq!(policy.seen()[1].last_success_actions.len(), 1);
 }

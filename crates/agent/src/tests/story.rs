@@ -22,11 +22,11 @@ async fn resumed_run_has_the_same_memory() {
         [note, does([doing("fly", json!({}))]), does([click("1")]), finishes()]
     };
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let agent = |recorder: &Arc<Recorder>, mind: &Arc<Script>, rounds: u32| {
+    let agent = |recorder: &Arc<Recorder>, policy: &Arc<Script>, rounds: u32| {
         let traced = ObservedPerform::new(Phone::new(), Arc::clone(recorder));
         let mut options = options();
         options.budgets.rounds = rounds;
-        Agent::new(mind.clone(), Arc::new(traced), options).with_trace(Arc::clone(recorder))
+        Agent::new(policy.clone(), Arc::new(traced), options).with_trace(Arc::clone(recorder))
     };
     let started = "2025-11-14T10:30:45Z";
     let whole = Script::of(decisions());
@@ -75,11 +75,11 @@ async fn the_story_has_the_goal_each_round_with_its_files_and_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let recorder = Arc::new(Recorder::begin(folder.path(), "2025-11-14T10:30:45Z".into()).unwrap());
     let traced = Arc::new(ObservedPerform::new(Phone::new(), Arc::clone(&recorder)));
-    let mind = Script::of([does([click("1")]), finishes()]);
+    let policy = Script::of([does([click("1")]), finishes()]);
     // The safeguards' snapshots are in the trace too; their own tests cover them.
     let mut options = options();
     options.safeguards.verification = false;
-    let agent = Agent::new(mind, traced, options).with_trace(recorder);
+    let agent = Agent::new(policy, traced, options).with_trace(recorder);
     agent.run(&an_hour(), REQUEST, Memory::default()).await;
     let lines = thumbwire_core::trace::read(folder.path()).unwrap();
     assert!(matches!(&lines[1], TraceRecord::Goal(goal) if goal.request == REQUEST));

@@ -361,7 +361,7 @@ impl ModelFlags {
             stream: !self.no_stream,
             json_schema: self.json_schema,
             tool_calls: self.tool_calls.into(),
-            most_tokens: self.max_output_tokens,
+            max_tokens: self.max_output_tokens,
             through: through
                 .map(|it| ProxySettings { proxy: it.address.clone(), except: it.except.clone() }),
             script,

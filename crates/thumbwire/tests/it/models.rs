@@ -262,7 +262,7 @@ async fn every_request_matches_the_vendors_types() {
             settings.stream = stream;
             settings.json_schema = shape.is_some();
             // A parameter for llama.cpp, Ollama and OpenAI's older models.
-            settings.most_tokens = picture.then_some(600);
+            settings.max_tokens = picture.then_some(600);
             let prompt = prompt("What now?", picture);
             assert_eq!(ask(provider, settings, &prompt, shape).await.0.unwrap().text, "yes");
         }
@@ -347,8 +347,7 @@ async fn llama_cpp_server_works_with_both_apis() {
     let server = Served::start(Command::new(python).arg(script("llama_server.py")).arg(model));
     for provider in BOTH {
         for stream in [true, false] {
-            let base =
-                Settings { stream, most_tokens: Some(12), ..settings(server.base(provider)) };
+            let base = Settings { stream, max_tokens: Some(12), ..settings(server.base(provider)) };
             let mut answer = None;
             // llama.cpp begins an Anthropic stream with the first token, and leaves the beginning
             // out, with its count of the input, if that token is half a character, as noise
@@ -391,7 +390,7 @@ async fn llama_cpp_server_works_with_both_apis() {
     });
     for stream in [true, false] {
         let base = settings(server.base("openai"));
-        let held = Settings { stream, json_schema: true, most_tokens: Some(400), ..base };
+        let held = Settings { stream, json_schema: true, max_tokens: Some(400), ..base };
         let answer =
             ask("openai", held, &prompt("What now?", false), Some(&shape)).await.0.unwrap();
         let value: Value =

@@ -10,9 +10,9 @@ use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::{Node, Point, WindowKind, text_field};
 
 /// A button with more texts inside is a row or a page.
-const MOST_TEXTS: usize = 6;
+const MAX_TEXTS: usize = 6;
 /// How many texts of a dialog are read, counted back from its button.
-const MOST_OF_A_DIALOG: usize = 12;
+const MAX_OF_A_DIALOG: usize = 12;
 
 /// What a touch reaches.
 pub(super) struct Touched<'a> {
@@ -43,14 +43,14 @@ impl<'a> Touched<'a> {
         let is_there = |&node: &usize| {
             snapshot.shown(node).contains(at) && snapshot.covered_by(node).is_none()
         };
-        let there: Vec<usize> = (0..tree.len()).filter(is_there).collect();
-        let takers = || there.iter().copied().filter(|&node| takes_touches(&tree[node]));
+        let hit: Vec<usize> = (0..tree.len()).filter(is_there).collect();
+        let takers = || hit.iter().copied().filter(|&node| takes_touches(&tree[node]));
         // Of nested ones the innermost.
         let is_outer = |outer: usize| takers().any(|inner| snapshot.is_inside(inner, outer));
         let mut nodes: Vec<usize> = takers().filter(|&node| !is_outer(node)).collect();
         // A label that nothing around it takes touches for, and the labels that were hit.
         let is_label = |&&node: &&usize| !own_text(&tree[node]).is_empty() && !is_outer(node);
-        nodes.extend(there.iter().filter(is_label));
+        nodes.extend(hit.iter().filter(is_label));
         nodes.dedup();
         Self { snapshot, nodes }
     }
@@ -91,7 +91,7 @@ impl<'a> Touched<'a> {
         let texts: Vec<&str> =
             inside.map(|at| own_text(&nodes[at])).filter(|text| !text.is_empty()).collect();
         let mut all = match texts.len() {
-            1..MOST_TEXTS => vec![texts.join(" ")],
+            1..MAX_TEXTS => vec![texts.join(" ")],
             _ => Vec::new(),
         };
         if texts.len() == 2 {
@@ -110,7 +110,7 @@ impl<'a> Touched<'a> {
         };
         let texts = |outer: Option<usize>| -> Vec<(usize, String)> {
             let is_in = |at: &usize| outer.is_none_or(|outer| self.snapshot.is_inside(*at, outer));
-            let says = |at: &usize| {
+            let has_text = |at: &usize| {
                 !own_text(&nodes[*at]).is_empty()
                     && !self.snapshot.shown(*at).is_empty()
                     && !text_field::is_text_field(&nodes[*at])
@@ -124,7 +124,7 @@ impl<'a> Touched<'a> {
                     !up.by_ref().take_while(|&at| at != outer).any(|at| takes_touches(&nodes[at]))
                 }
             };
-            let found = (0..nodes.len()).filter(is_in).filter(says).filter(|&at| is_plain(at));
+            let found = (0..nodes.len()).filter(is_in).filter(has_text).filter(|&at| is_plain(at));
             found.map(|at| (at, own_text(&nodes[at]).to_owned())).collect()
         };
         let is_dialog = self.snapshot.tree.window != WindowKind::Main;
@@ -134,8 +134,8 @@ impl<'a> Touched<'a> {
             false => around.into_iter().find(|texts| !texts.is_empty()).unwrap_or_default(),
         };
         let before = found.iter().filter(|(at, _)| *at < button).count();
-        let begin = before.saturating_sub(MOST_OF_A_DIALOG);
-        found.into_iter().skip(begin).take(MOST_OF_A_DIALOG).map(|(_, text)| text).collect()
+        let begin = before.saturating_sub(MAX_OF_A_DIALOG);
+        found.into_iter().skip(begin).take(MAX_OF_A_DIALOG).map(|(_, text)| text).collect()
     }
 
     /// Whether it is the button by which Android's dialogs say yes (`AlertDialog.BUTTON_POSITIVE`).
@@ -148,8 +148,8 @@ impl<'a> Touched<'a> {
     pub(super) fn row(&self, label: &str) -> String {
         let nodes = &self.snapshot.tree.nodes;
         let Some(&own) = self.nodes.first() else { return String::new() };
-        let says = |at: &usize| own_text(&nodes[*at]) == label;
-        if (0..nodes.len()).filter(says).count() < 2 {
+        let has_text = |at: &usize| own_text(&nodes[*at]) == label;
+        if (0..nodes.len()).filter(has_text).count() < 2 {
             return String::new();
         }
         let row = |outer: usize| -> Vec<&str> {

@@ -117,21 +117,21 @@ const AGREEMENT: &str = "ok|okay|yes|confirm|continue|proceed|accept|agree|i agr
      是|确定|確定|确认|確認|同意|继续|繼續|好|はい|続ける|了解|예|확인|계속|동의|✓|✔|👍";
 
 /// A longer text is not a button's.
-const MOST_WORDS: usize = 5;
-const MOST_SIGNS: usize = 48;
+const MAX_WORDS: usize = 5;
+const MAX_SIGNS: usize = 48;
 /// How much of a sentence is read, in characters.
-const LONGEST_SENTENCE: usize = 400;
+const MAX_SENTENCE: usize = 400;
 /// Shorter words mean too many things in a sentence.
-const SHORTEST: usize = 4;
+const MIN_WORD: usize = 4;
 
 /// What a button with this label may do. Long texts (a message in a list, a paragraph) are not
 /// labels.
 pub(super) fn risk_of_label(text: &str) -> Option<&'static str> {
     let text = Words::of(text);
-    if text.all.chars().count() > MOST_SIGNS {
+    if text.all.chars().count() > MAX_SIGNS {
         return None;
     }
-    let is_short = text.parts.len() <= MOST_WORDS;
+    let is_short = text.parts.len() <= MAX_WORDS;
     // The longest match is the most specific: "delete all data" is more than "delete".
     let found = pairs(&WORDS).filter(|(_, word)| text.has(word) && (is_short || is_unspaced(word)));
     let found = found.max_by_key(|(_, word)| word.chars().count()).map(|(what, _)| what);
@@ -144,10 +144,10 @@ pub(super) fn risk_of_label(text: &str) -> Option<&'static str> {
 
 /// What the question of a dialog may be about.
 pub(super) fn risk_of_sentence(text: &str) -> Option<&'static str> {
-    let cut: String = text.chars().take(LONGEST_SENTENCE).collect();
+    let cut: String = text.chars().take(MAX_SENTENCE).collect();
     let text = Words::of(&cut);
     let is_telling = |word: &str| {
-        word.chars().count() >= SHORTEST || is_unspaced(word) || matches!(word, "pay" | "buy")
+        word.chars().count() >= MIN_WORD || is_unspaced(word) || matches!(word, "pay" | "buy")
     };
     let found = pairs(&WORDS).chain(pairs(&IN_SENTENCES));
     let found = found.filter(|(_, word)| is_telling(word) && text.has(word));

@@ -47,7 +47,7 @@ async fn bodies_match_each_api() {
         let full = body(choice, Some(&shape), |settings| {
             settings.stream = false;
             settings.json_schema = true;
-            settings.most_tokens = Some(500);
+            settings.max_tokens = Some(500);
         });
         let name = choice.split(':').next().unwrap();
         insta::assert_json_snapshot!(format!("{name}_streamed"), plain);

@@ -300,7 +300,7 @@ async fn unsupported_parameters_are_omitted_after_an_error() {
     for (message, gone, instead) in cases {
         let server = Server::giving([refuse(message), fine(BOTH[0])]).await;
         let mut settings = settings(&server);
-        settings.most_tokens = Some(100);
+        settings.max_tokens = Some(100);
         settings.json_schema = true;
         let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
         let shape = json!({ "type": "object" });
@@ -321,7 +321,7 @@ async fn unsupported_parameters_are_omitted_after_an_error() {
     )])
     .await;
     let mut settings = settings(&server);
-    settings.most_tokens = Some(100);
+    settings.max_tokens = Some(100);
     let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
     ask(&*model, None).await.0.unwrap_err();
     assert!(server.asked().len() <= 4);

@@ -81,7 +81,7 @@ fn number_of_functions_is_limited() {
         acts: true,
     };
     let all = tools(&(0..500).map(function).collect::<Vec<_>>());
-    assert_eq!(all.len(), MOST);
+    assert_eq!(all.len(), MAX_TOOLS);
     let names: Vec<&str> = all.iter().rev().take(3).map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, [UPDATE_PLAN, FAIL, FINISH]);
 }

@@ -123,13 +123,10 @@ fn truncated_answer_is_reported() {
 
 #[test]
 fn huge_reply_is_read_up_to_the_limit() {
-    let huge = format!("{}{{\"action\": {TAP}}}", "é".repeat(LONGEST_REPLY));
+    let huge = format!("{}{{\"action\": {TAP}}}", "é".repeat(MAX_REPLY));
     assert!(told(decision(&huge, false, &FUNCTIONS)).contains("no JSON object in its first"));
     let output = format!(r#"{{"thought": "{}", "action": null}}"#, "x".repeat(100_000));
-    assert_eq!(
-        decision(&output, false, &FUNCTIONS).unwrap().thought.chars().count(),
-        LONGEST_TEXT + 1
-    );
+    assert_eq!(decision(&output, false, &FUNCTIONS).unwrap().thought.chars().count(), MAX_TEXT + 1);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use thumbwire_device::{Node, Rect, text_field};
 use super::{Anomaly, AnomalyKind, Check, Repair, RepairAction, ScreenState, click, quoted};
 
 /// A shorter name does not identify a page.
-const SHORTEST: usize = 4;
+const MIN_NAME: usize = 4;
 
 /// The share of texts that must still be there for the page to count as the same.
 const SAME_PAGE: f64 = 0.6;
@@ -59,7 +59,7 @@ impl Check<'_> {
         let now = self.after.controls.as_ref()?;
         let aimed_at = &controls.snapshot.tree.nodes[target];
         let kin = |node: &Node| (&node.class, &node.id) == (&aimed_at.class, &aimed_at.id);
-        let is_named = |node: &Node| node.name().chars().count() >= SHORTEST;
+        let is_named = |node: &Node| node.name().chars().count() >= MIN_NAME;
         let shows = |name: &str| now.iter().any(|(_, node)| node.name() == name);
         if !is_named(aimed_at) || shows(aimed_at.name()) {
             return None;
