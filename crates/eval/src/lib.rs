@@ -15,7 +15,6 @@ mod meter;
 pub mod oracle;
 mod phone;
 pub mod policy;
-mod prompt_cost;
 pub mod results;
 mod runner;
 pub mod script;
@@ -31,7 +30,6 @@ pub use env::{TaskEnv, TimeMode, YesUser};
 pub use faults::Study;
 pub use meter::{EvalLimits, Meter};
 pub use phone::EvalPhone;
-pub use prompt_cost::{CountTokens, PromptCost, estimated_tokens};
 pub use runner::Plan;
 pub use task::{
     Category, Difficulty, InitialState, LONG, Need, ParamSource, SuccessCondition, Task,

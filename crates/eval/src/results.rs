@@ -156,7 +156,6 @@ fn difference(all: &Usage, part: &Usage) -> Usage {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::prompt_cost::PromptCost;
     use crate::task::{Category, Difficulty};
     use thumbwire_agent::AgentStatus;
 
@@ -185,7 +184,6 @@ pub(crate) mod tests {
             steps: 5,
             oracle_steps: 4,
             usage: Usage { calls: 5, input_tokens: 5_000, dollars: Some(0.01), ..Usage::default() },
-            prompt: PromptCost { rounds: 5, system: 3_000, messages: 1_500 },
             phone_ms: 1_000,
             elapsed_ms: 2_000,
             faults: Vec::new(),

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
-use super::prompt_cost::PromptCost;
 use super::task::Difficulty;
 use super::trial::Score;
 use thumbwire_agent::model::Usage;
@@ -25,8 +24,6 @@ pub struct Summary {
     pub all_steps: u32,
     /// Model usage of all attempts.
     pub usage: Usage,
-    /// The text of the prompts, in tokens.
-    pub prompt: PromptCost,
     /// Time on the phones' clocks, in milliseconds.
     pub phone_ms: u64,
     /// Real time, in milliseconds: the sum of all attempts, also of those that ran at the same
@@ -42,7 +39,6 @@ impl Summary {
             sum.attempts += 1;
             sum.all_steps += score.steps;
             sum.usage.add(&score.usage);
-            sum.prompt.add(score.prompt);
             sum.phone_ms += score.phone_ms;
             sum.elapsed_ms += score.elapsed_ms;
             if score.success {
@@ -60,13 +56,10 @@ impl Summary {
         (self.oracle_steps > 0).then(|| f64::from(self.steps) / f64::from(self.oracle_steps))
     }
 
-    /// Input tokens per agent step, as the model's server counted them; without such a count, the
-    /// tokens of the prompts' text. `None` if there were no prompts.
+    /// Input tokens per agent step, as the model's server counted them. `None` without a model.
     pub fn tokens_per_step(&self) -> Option<f64> {
-        match self.usage.input_tokens {
-            0 => (self.prompt.rounds > 0).then(|| self.prompt.per_round()),
-            tokens => (self.all_steps > 0).then(|| tokens as f64 / f64::from(self.all_steps)),
-        }
+        let tokens = self.usage.input_tokens;
+        (tokens > 0 && self.all_steps > 0).then(|| tokens as f64 / f64::from(self.all_steps))
     }
 
     /// Cost per attempt in US dollars; `None` if no model was asked, or its price is unknown.
@@ -210,7 +203,6 @@ pub fn sum_json(sum: &Summary) -> Value {
         "oracle_steps": sum.oracle_steps,
         "all_steps": sum.all_steps,
         "usage": sum.usage,
-        "prompt": sum.prompt,
         "tokens_per_step": sum.tokens_per_step(),
         "phone_ms": sum.phone_ms,
         "elapsed_ms": sum.elapsed_ms,

@@ -1,6 +1,7 @@
 //! Tests of each task: its oracle succeeds; doing nothing, claiming success or doing something else
 //! does not.
 
+mod prompt_cost;
 mod skills;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,6 @@ use super::oracle::run_script;
 use super::policy::{PromptOnlyModel, ScriptedPolicy};
 use super::script::{ScriptStep, ScriptTarget, with_text};
 use super::state::{PhoneState, judge};
-use super::summary::Summary;
 use super::tasks::all;
 use super::{
     Category, Difficulty, EvalPhone, LONG, Plan, PolicyChoice, Task, TaskEnv, TaskInstance,
@@ -488,7 +488,7 @@ fn prompt_only_policy_solves_95_percent() {
         .collect();
     println!("{}", failed.join("\n"));
     assert!(failed.len() * 20 <= scores.len(), "{} of {} failed", failed.len(), scores.len());
-    assert!(scores.iter().all(|score| score.usage.calls >= score.steps && score.prompt.rounds > 0));
+    assert!(scores.iter().all(|score| score.usage.calls >= score.steps));
 }
 
 /// An unusable answer is returned to the model, with what is wrong with it.
@@ -525,23 +525,4 @@ fn scores_depend_on_seeds_not_on_parallelism() {
         serde_json::to_string(&scores).unwrap()
     };
     assert_eq!(out(1), out(3));
-}
-
-/// With places, packages and JSON, a step took 2,426 tokens of text on the same screens, 1,919 of
-/// them in the system part.
-#[test]
-fn prompt_of_a_step_stays_within_its_budget() {
-    const MOST: f64 = 2_426.0 / 2.0;
-    let count = |text: &str| bpe_openai::o200k_base().count(text) as u64;
-    let manner = TrialOptions { count, ..TrialOptions::of(PolicyChoice::Scripted) };
-    let plan = Plan { tasks: all(), seeds: vec![2], manners: vec![manner], jobs: 2 };
-    let scores = plan.run(&|_, _| {}).unwrap().concat();
-    let prompt = Summary::of(&scores).prompt;
-    println!(
-        "{} steps: {} tokens of system part and {} of messages a step",
-        prompt.rounds,
-        prompt.system / prompt.rounds,
-        prompt.messages / prompt.rounds,
-    );
-    assert!(prompt.per_round() <= MOST, "{prompt:?}");
 }

@@ -16,7 +16,6 @@ use super::meter::{Meter, MeteredPolicy};
 use super::oracle;
 use super::phone::EvalPhone;
 use super::policy::{AlwaysFinishPolicy, IdlePolicy, PromptOnlyModel, ScriptedPolicy};
-use super::prompt_cost::{CountTokens, MeasuredPolicy, PromptCost, estimated_tokens};
 use super::state::{PhoneState, judge};
 use super::task::{Category, Difficulty, LONG, Task, TaskInstance};
 use thumbwire_agent::model::Usage;
@@ -65,8 +64,6 @@ pub struct TrialOptions {
     pub out: Option<PathBuf>,
     /// Name and version of the program, for the scores.
     pub program: String,
-    /// Counts the tokens of prompts.
-    pub count: CountTokens,
 }
 
 impl TrialOptions {
@@ -78,7 +75,6 @@ impl TrialOptions {
             faults: Vec::new(),
             pictures: None,
             rounds: 3,
-            count: estimated_tokens,
             longest: LONGEST,
             out: None,
             program: concat!("thumbwire ", env!("CARGO_PKG_VERSION")).into(),
@@ -121,8 +117,6 @@ pub struct Score {
     pub oracle_steps: u32,
     /// Model usage and cost in US dollars.
     pub usage: Usage,
-    /// The text of the prompts, in tokens.
-    pub prompt: PromptCost,
     /// Time on the phone's clock, in milliseconds.
     pub phone_ms: u64,
     /// Real time, in milliseconds.
@@ -210,7 +204,6 @@ impl Trial<'_> {
             steps: went.steps,
             oracle_steps,
             usage: went.spent,
-            prompt: went.prompt,
             phone_ms: millis(took),
             elapsed_ms: millis(began_really.elapsed()),
             faults: self.manner.faults.clone(),
@@ -273,7 +266,7 @@ impl Trial<'_> {
         case: &TaskInstance,
         meter: &Arc<Meter>,
     ) -> Result<TrialOutcome, String> {
-        let TrialOptions { who, pictures, rounds, longest, count, .. } = self.manner;
+        let TrialOptions { who, pictures, rounds, longest, .. } = self.manner;
         let policy: Arc<dyn Policy> = match who {
             PolicyChoice::Idle => Arc::new(IdlePolicy),
             PolicyChoice::AlwaysFinish => Arc::new(AlwaysFinishPolicy),
@@ -284,8 +277,6 @@ impl Trial<'_> {
             }
         };
         let name = policy.name();
-        let measured = Arc::new(MeasuredPolicy::new(policy, *count));
-        let policy: Arc<dyn Policy> = Arc::clone(&measured) as Arc<dyn Policy>;
         let options = AgentOptions {
             pictures: pictures.unwrap_or(ScreenshotMode::None),
             budgets: Budgets { rounds: rounds * self.oracle + BESIDE, ..Budgets::default() },
@@ -320,7 +311,6 @@ impl Trial<'_> {
             status: ended.status,
             stopped: ended.stopped,
             spent: ended.spent,
-            prompt: measured.cost(),
             policy: name,
         })
     }
@@ -344,7 +334,6 @@ struct TrialOutcome {
     status: AgentStatus,
     stopped: Option<StopReason>,
     spent: Usage,
-    prompt: PromptCost,
     policy: String,
 }
 

@@ -25,6 +25,7 @@ mod ios_flags;
 mod live;
 #[cfg(feature = "agent")]
 mod model_flags;
+mod one_of;
 #[cfg(feature = "virtual-phone")]
 mod phone;
 #[cfg(feature = "agent")]

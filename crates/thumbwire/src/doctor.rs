@@ -18,7 +18,6 @@ mod mask;
 mod report;
 mod scene;
 mod setup;
-mod video;
 
 use std::path::PathBuf;
 

@@ -10,6 +10,8 @@ use std::time::Duration;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 
+use super::helper_flag::HELPER_MODES;
+use super::one_of::one_of;
 use super::style::sanitize;
 use super::{CliError, PhoneSources, phones_with, print, print_styled, terminal_prompt};
 use crate::config::Config;
@@ -42,8 +44,8 @@ pub(super) struct Arguments {
     /// Without a MODE, try each operation of the helper on the phone once, and tell how long it
     /// took and what stays there. With one, whether the other checks use it: `auto`, `require` or
     /// `off`
-    #[arg(long, value_name = "MODE", value_enum, num_args = 0..=1, default_missing_value = "try", conflicts_with_all = ["compare"])]
-    helper: Option<HelperChoice>,
+    #[arg(long, value_name = "MODE", value_parser = one_of(HELPER_MODES), num_args = 0..=1, conflicts_with_all = ["compare"])]
+    helper: Option<Option<HelperMode>>,
     /// Check only what tools need: files of this computer, the adb server, and each phone's state,
     /// speed and helper. Calls no tool; without `--device` all phones are checked
     #[arg(long, conflicts_with_all = ["full", "only"])]
@@ -70,22 +72,13 @@ pub(super) struct Arguments {
     compare: Vec<PathBuf>,
 }
 
-/// What `--helper` may say here.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum HelperChoice {
-    #[value(hide = true)]
-    Try,
-    Auto,
-    Off,
-    Require,
-}
-
 impl Arguments {
     fn helper_mode(&self) -> HelperMode {
         match self.helper {
-            None | Some(HelperChoice::Auto) => HelperMode::Auto,
-            Some(HelperChoice::Off) => HelperMode::Off,
-            Some(HelperChoice::Require | HelperChoice::Try) => HelperMode::Require,
+            None => HelperMode::Auto,
+            // To try the helper it has to be there.
+            Some(None) => HelperMode::Require,
+            Some(Some(mode)) => mode,
         }
     }
 }
@@ -111,27 +104,19 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let phones = providers(&arguments, config)?;
     if arguments.setup {
         let findings = setup(&arguments, config, &phones).await;
-        match arguments.json {
-            true => print_json(&findings)?,
-            false => print_setup(&findings, config)?,
-        }
-        return Ok(u8::from(has_problem(&findings)));
+        return print_findings(&findings, arguments.json, config);
     }
-    if arguments.helper == Some(HelperChoice::Try) {
+    if arguments.helper == Some(None) {
         let (device, _) = chosen(arguments.device.clone(), &phones).await?;
         let findings = doctor::try_helper(&phones, &device).await;
-        match arguments.json {
-            true => print_json(&findings)?,
-            false => print_setup(&findings, config)?,
-        }
-        return Ok(u8::from(has_problem(&findings)));
+        return print_findings(&findings, arguments.json, config);
     }
     let (device, transport) = match chosen(arguments.device.clone(), &phones).await {
         Ok(chosen) => chosen,
         Err(failure) => {
             // The reason why no phone is ready is often on this computer.
             if !arguments.json {
-                print_setup(&setup(&arguments, config, &phones).await, config)?;
+                print_findings(&setup(&arguments, config, &phones).await, false, config)?;
             }
             return Err(failure.into());
         }
@@ -208,12 +193,13 @@ fn print_json(value: &(impl serde::Serialize + Sync)) -> Result<(), CliError> {
     print(&format!("{text}\n"))
 }
 
-fn print_setup(findings: &[Finding], config: &Config) -> Result<(), CliError> {
-    print_styled(&table::setup(findings, WIDTH, has_colours(config)))
-}
-
-fn has_problem(findings: &[Finding]) -> bool {
-    findings.iter().any(|found| found.severity == Severity::Problem)
+/// Prints what was found, and returns the exit code.
+fn print_findings(findings: &[Finding], json: bool, config: &Config) -> Result<u8, CliError> {
+    match json {
+        true => print_json(&findings)?,
+        false => print_styled(&table::setup(findings, WIDTH, has_colours(config)))?,
+    }
+    Ok(u8::from(findings.iter().any(|found| found.severity == Severity::Problem)))
 }
 
 /// Checks what tools need.

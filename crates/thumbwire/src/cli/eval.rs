@@ -191,10 +191,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if arguments.list {
         return list(&chosen, arguments.platform.into(), arguments.seeds.0[0]);
     }
-    let model_setup = match arguments.model.is_there() {
-        true => Some(arguments.model.open(config)?),
-        false => None,
-    };
+    let model_setup = arguments.model.open_named(config)?;
     let evaluation = Evaluation::new(arguments, model_setup, chosen)?;
     let notice = |text: &str| eprintln!("{text}");
     let interrupts = tokio::spawn(interrupts(evaluation.meter.interruption(), notice));

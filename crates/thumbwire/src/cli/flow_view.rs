@@ -104,8 +104,7 @@ pub(super) fn rendered(line: &Line, style: LineStyle) -> String {
     let head = format!("{:indent$}{sign}{gap}", "", indent = line.indent);
     let words: StyledLine =
         line.words.iter().map(|(tone, text)| (style_of(*tone), text.clone())).collect();
-    let lines = style.set(&(style_of(tone), head), &words);
-    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    style.lines((style_of(tone), &head), &words)
 }
 
 fn style_of(tone: Tone) -> Style {

@@ -2,40 +2,33 @@
 
 use thumbwire_device::android::HelperMode;
 
+use super::one_of::one_of;
+
 /// Whether Thumbwire uses its helper on phones.
 #[derive(clap::Args)]
 pub(super) struct HelperFlag {
     /// Whether to use the helper, our program that runs on the phone: `auto` where it starts,
     /// `require` or fail, `off` never. Its file is pushed to `/data/local/tmp`. With `auto` or
     /// `require` given, `serve` offers `mobile_pinch` [default: auto, without it]
-    #[arg(long, value_name = "MODE", value_enum)]
-    helper: Option<HelperName>,
+    #[arg(long, value_name = "MODE", value_parser = one_of(HELPER_MODES))]
+    helper: Option<HelperMode>,
 }
 
-/// A mode, as `--helper` takes it.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum HelperName {
-    Auto,
-    Off,
-    Require,
-}
+/// The modes, as `--helper` takes them.
+pub(super) const HELPER_MODES: &[(&str, HelperMode)] =
+    &[("auto", HelperMode::Auto), ("off", HelperMode::Off), ("require", HelperMode::Require)];
 
 impl HelperFlag {
     /// Whether the operator wants it used, not only tolerated.
     pub(super) fn is_asked_for(&self) -> bool {
-        matches!(self.helper, Some(HelperName::Auto | HelperName::Require))
+        matches!(self.helper, Some(HelperMode::Auto | HelperMode::Require))
     }
 
     pub(super) fn is_off(&self) -> bool {
-        self.helper == Some(HelperName::Off)
+        self.helper == Some(HelperMode::Off)
     }
 
     pub(super) fn mode(&self) -> HelperMode {
-        match self.helper {
-            None => HelperMode::default(),
-            Some(HelperName::Auto) => HelperMode::Auto,
-            Some(HelperName::Off) => HelperMode::Off,
-            Some(HelperName::Require) => HelperMode::Require,
-        }
+        self.helper.unwrap_or_default()
     }
 }

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum;
-
 use super::CliError;
+use super::one_of::one_of;
 use super::role_flags::{ModelChoice, RoleFlags};
 use crate::config::{self, Config};
 use thumbwire_agent::model::{
@@ -55,21 +54,21 @@ pub(super) struct ModelFlags {
     json_schema: bool,
     /// How the model calls functions: `native` (function calls of the API), `text` (JSON text), or
     /// `auto` (native where the server takes it, and text with --json-schema)
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = ToolCallsFlag::Auto, help_heading = MODEL)]
-    tool_calls: ToolCallsFlag,
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = one_of(TOOL_CALLS), help_heading = MODEL)]
+    tool_calls: ToolCallMode,
     /// Screenshots that the model sees: `both` (clean and annotated), `annotated`, `none`, or
     /// `auto` (annotated, only when the text of the screen may not be enough) [default: both, or
     /// none if the model takes no pictures]
-    #[arg(long, value_name = "WHICH", value_enum, help_heading = MODEL)]
-    screenshots: Option<ScreenshotsFlag>,
+    #[arg(long, value_name = "WHICH", value_parser = one_of(SCREENSHOTS), help_heading = MODEL)]
+    screenshots: Option<ScreenshotMode>,
     /// How prompts show the screen, apps and past actions: `compact`, `coordinates` (with the place
     /// of each control) or `ufo` (JSON rows as UFO's MobileAgent has them)
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = PromptFlag::Compact, help_heading = MODEL)]
-    prompt: PromptFlag,
+    #[arg(long, value_name = "FORM", default_value = "compact", value_parser = one_of(PROMPTS), help_heading = MODEL)]
+    prompt: PromptForm,
     /// Coordinates that the model reads and writes: `pixels` of its pictures, or `thousandths` of
     /// their sides [default: by the model's name]
-    #[arg(long, value_name = "UNIT", value_enum, help_heading = MODEL)]
-    coordinates: Option<CoordinatesFlag>,
+    #[arg(long, value_name = "UNIT", value_parser = one_of(COORDINATES), help_heading = MODEL)]
+    coordinates: Option<CoordinateUnit>,
     /// Directory of examples (YAML or JSON) to add to the prompt; see docs/prompting.md
     #[arg(long, value_name = "DIR", requires = "model", help_heading = MODEL)]
     examples: Option<PathBuf>,
@@ -83,76 +82,27 @@ pub(super) struct ModelFlags {
 const MODEL: &str = "Model";
 
 /// Which screenshots a model sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScreenshotsFlag {
-    Both,
-    Annotated,
-    None,
-    Auto,
-}
-
-impl From<ScreenshotsFlag> for ScreenshotMode {
-    fn from(flag: ScreenshotsFlag) -> Self {
-        match flag {
-            ScreenshotsFlag::Both => Self::Both,
-            ScreenshotsFlag::Annotated => Self::Annotated,
-            ScreenshotsFlag::None => Self::None,
-            ScreenshotsFlag::Auto => Self::Auto,
-        }
-    }
-}
+const SCREENSHOTS: &[(&str, ScreenshotMode)] = &[
+    ("both", ScreenshotMode::Both),
+    ("annotated", ScreenshotMode::Annotated),
+    ("none", ScreenshotMode::None),
+    ("auto", ScreenshotMode::Auto),
+];
 
 /// How prompts are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PromptFlag {
-    Compact,
-    Coordinates,
-    Ufo,
-}
-
-impl From<PromptFlag> for PromptForm {
-    fn from(flag: PromptFlag) -> Self {
-        match flag {
-            PromptFlag::Compact => Self::Compact,
-            PromptFlag::Coordinates => Self::Coordinates,
-            PromptFlag::Ufo => Self::Ufo,
-        }
-    }
-}
+const PROMPTS: &[(&str, PromptForm)] = &[
+    ("compact", PromptForm::Compact),
+    ("coordinates", PromptForm::Coordinates),
+    ("ufo", PromptForm::Ufo),
+];
 
 /// How a model names places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum CoordinatesFlag {
-    Pixels,
-    Thousandths,
-}
-
-impl From<CoordinatesFlag> for CoordinateUnit {
-    fn from(flag: CoordinatesFlag) -> Self {
-        match flag {
-            CoordinatesFlag::Pixels => Self::Pixels,
-            CoordinatesFlag::Thousandths => Self::Thousandths,
-        }
-    }
-}
+const COORDINATES: &[(&str, CoordinateUnit)] =
+    &[("pixels", CoordinateUnit::Pixels), ("thousandths", CoordinateUnit::Thousandths)];
 
 /// How a model calls functions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ToolCallsFlag {
-    Auto,
-    Native,
-    Text,
-}
-
-impl From<ToolCallsFlag> for ToolCallMode {
-    fn from(flag: ToolCallsFlag) -> Self {
-        match flag {
-            ToolCallsFlag::Auto => Self::Auto,
-            ToolCallsFlag::Native => Self::Native,
-            ToolCallsFlag::Text => Self::Text,
-        }
-    }
-}
+const TOOL_CALLS: &[(&str, ToolCallMode)] =
+    &[("auto", ToolCallMode::Auto), ("native", ToolCallMode::Native), ("text", ToolCallMode::Text)];
 
 /// Limits that end a run, finished or not.
 #[derive(Clone, clap::Args)]
@@ -215,16 +165,15 @@ pub(super) struct ConfirmFlag {
     /// When to ask before an action: `always` (anything that changes something), `risky` (paying,
     /// deleting, sending) or `never`. If nobody can be asked, such an action is refused [default:
     /// risky]
-    #[arg(long, value_name = "WHEN", value_enum)]
-    confirm: Option<ConfirmValue>,
+    #[arg(long, value_name = "WHEN", value_parser = one_of(CONFIRM_MODES))]
+    confirm: Option<ConfirmMode>,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ConfirmValue {
-    Always,
-    Risky,
-    Never,
-}
+const CONFIRM_MODES: &[(&str, ConfirmMode)] = &[
+    ("always", ConfirmMode::Always),
+    ("risky", ConfirmMode::Risky),
+    ("never", ConfirmMode::Never),
+];
 
 impl ConfirmFlag {
     /// Whether the flag was given.
@@ -234,11 +183,7 @@ impl ConfirmFlag {
 
     /// The mode to use, whether or not somebody can be asked.
     pub(super) fn mode(self) -> ConfirmMode {
-        match self.confirm {
-            Some(ConfirmValue::Always) => ConfirmMode::Always,
-            Some(ConfirmValue::Risky) | None => ConfirmMode::Risky,
-            Some(ConfirmValue::Never) => ConfirmMode::Never,
-        }
+        self.confirm.unwrap_or(ConfirmMode::Risky)
     }
 }
 
@@ -266,6 +211,11 @@ impl ModelFlags {
         Some(format!("{input},{output},{cached},{cache_write}"))
     }
 
+    /// Opens the models, if one was named.
+    pub(super) fn open_named(&self, config: &Config) -> Result<Option<ModelSetup>, CliError> {
+        self.is_there().then(|| self.open(config)).transpose()
+    }
+
     /// Opens the named models. Reports every configuration error here, before a phone is used.
     pub(super) fn open(&self, config: &Config) -> Result<ModelSetup, CliError> {
         let Some(main) = self.choice() else {
@@ -273,7 +223,7 @@ impl ModelFlags {
                 "no model given. Set `--model openai:MODEL`, `--model anthropic:MODEL` or `--model scripted:FILE`",
             ));
         };
-        if self.json_schema && self.tool_calls == ToolCallsFlag::Native {
+        if self.json_schema && self.tool_calls == ToolCallMode::Native {
             return Err(CliError::usage(
                 "--json-schema constrains JSON text, but `--tool-calls native` asks for native calls: omit one of them",
             ));
@@ -295,10 +245,9 @@ impl ModelFlags {
             None => Knowledge::default(),
             Some(folder) => Knowledge::new(&texts(folder, &["md", "markdown", "txt"])?),
         };
-        let pictures = self.screenshots.map_or_else(|| pictures_for(&main.model), Into::into);
-        let unit =
-            self.coordinates.map_or_else(|| CoordinateUnit::of_model(&model.name()), Into::into);
-        let form = self.prompt.into();
+        let pictures = self.screenshots.unwrap_or_else(|| pictures_for(&main.model));
+        let unit = self.coordinates.unwrap_or_else(|| CoordinateUnit::of_model(&model.name()));
+        let form = self.prompt;
         Ok(ModelSetup { model, planner, judge, pictures, form, unit, examples, knowledge })
     }
 
@@ -360,7 +309,7 @@ impl ModelFlags {
             price: *price,
             stream: !self.no_stream,
             json_schema: self.json_schema,
-            tool_calls: self.tool_calls.into(),
+            tool_calls: self.tool_calls,
             max_tokens: self.max_output_tokens,
             through: through
                 .map(|it| ProxySettings { proxy: it.address.clone(), except: it.except.clone() }),
@@ -380,19 +329,19 @@ fn pictures_for(choice: &ModelSpec) -> ScreenshotMode {
 impl ModelSetup {
     /// A policy that asks the models; `pictures` overrides which screenshots it sees.
     pub(super) fn policy(&self, pictures: Option<ScreenshotMode>) -> Arc<dyn Policy> {
-        let mind = ModelPolicy::new(Arc::clone(&self.model))
+        let policy = ModelPolicy::new(Arc::clone(&self.model))
             .with_pictures(pictures.unwrap_or(self.pictures))
             .with_prompt_form(self.form)
             .with_coordinates(self.unit)
             .with_examples(self.examples.clone())
             .with_knowledge(self.knowledge.clone());
-        let mind = match &self.planner {
-            Some(planner) => mind.with_planner(Arc::clone(planner)),
-            None => mind,
+        let policy = match &self.planner {
+            Some(planner) => policy.with_planner(Arc::clone(planner)),
+            None => policy,
         };
         match &self.judge {
-            Some(judge) => Arc::new(mind.with_judge(Arc::clone(judge))),
-            None => Arc::new(mind),
+            Some(judge) => Arc::new(policy.with_judge(Arc::clone(judge))),
+            None => Arc::new(policy),
         }
     }
 
@@ -444,17 +393,4 @@ pub(super) fn read(file: &Path) -> Result<String, CliError> {
         return Err(wrong(format!("it has {size} bytes; the limit is {LARGEST}")));
     }
     fs::read_to_string(file).map_err(|error| wrong(error.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn confirm_defaults_to_risky() {
-        let mode = |confirm| ConfirmFlag { confirm }.mode();
-        assert_eq!(mode(None), ConfirmMode::Risky);
-        assert_eq!(mode(Some(ConfirmValue::Never)), ConfirmMode::Never);
-        assert_eq!(mode(Some(ConfirmValue::Always)), ConfirmMode::Always);
-    }
 }

@@ -79,19 +79,9 @@ impl Arguments {
         };
         let (mut setup, rules) = (self.manner.setup(setup), self.manner.rules()?);
         setup.screen_lock = self.pin.clone().map_or(setup.screen_lock, ScreenLock::Pin);
-        let listen = self.listen();
-        if !self.allow_remote && !is_local(listen).await {
-            return Err(CliError::usage(format!(
-                "other computers could connect to --listen {}; listen on 127.0.0.1, or add --allow-remote",
-                listen
-            )));
-        }
         let mut phones = Vec::new();
         for nth in 0..self.count {
-            let wanted = place(listen, nth)?;
-            let unheard = |error| CliError::usage(format!("cannot listen on {wanted}: {error}"));
-            let listener = TcpListener::bind(&wanted).await.map_err(unheard)?;
-            let address = listener.local_addr().map_err(unheard)?.to_string();
+            let (listener, address) = self.bind(&place(self.listen(), nth)?).await?;
             let seed = self.seed.wrapping_add(u64::from(nth));
             let phone = VirtualPhone::new(Setup { seed, ..setup.clone() });
             phone.set_guarded(self.require_auth);
@@ -100,6 +90,19 @@ impl Arguments {
             phones.push(RunningPhone { phone, listener, address });
         }
         Ok(phones)
+    }
+
+    /// A listener, and its address.
+    async fn bind(&self, address: &str) -> Result<(TcpListener, String), CliError> {
+        if !self.allow_remote && !is_local(address).await {
+            return Err(CliError::usage(format!(
+                "other computers could connect to {address}; listen on 127.0.0.1, or add --allow-remote"
+            )));
+        }
+        let failed = |error| CliError::usage(format!("cannot listen on {address}: {error}"));
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?.to_string();
+        Ok((listener, address))
     }
 
     /// What is printed once all phones listen.

@@ -42,10 +42,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let lines = recorded(&arguments.run)?;
     let common = &arguments.common;
     common.model.check_prices(&common.limits)?;
-    let model = match common.model.is_there() {
-        true => Some(common.model.open(config)?),
-        false => None,
-    };
+    let model = common.model.open_named(config)?;
     let vault = run_setup::secrets(&common.secret)?;
     let device = arguments.device.clone().or_else(|| named(&lines));
     let phones = phones(config, device.as_deref());

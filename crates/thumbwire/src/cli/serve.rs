@@ -10,6 +10,7 @@ use futures::future::try_join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::helper_flag::HelperFlag;
+use super::one_of::one_of;
 use super::shutdown::ShutdownSignal;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
@@ -57,16 +58,16 @@ pub(super) struct Arguments {
     toolset: ToolsetName,
     /// How the `mobile` tools write the elements of a screen: a short list, or the platform's tree
     /// as XML
-    #[arg(long, value_name = "FORM", value_enum, default_value = "list")]
-    tree: TreeName,
+    #[arg(long, value_name = "FORM", value_parser = one_of(TREE_FORMS), default_value = "list")]
+    tree: TreeForm,
     /// What the replies of `mobile` tools that act tell of the screen: what changed, all of it, or
     /// nothing [default: diff; off with `--tree xml`]
-    #[arg(long, value_name = "HOW", value_enum)]
-    observe: Option<ObserveName>,
+    #[arg(long, value_name = "HOW", value_parser = one_of(OBSERVE_MODES))]
+    observe: Option<ObserveMode>,
     /// Format of the screenshots that the `mobile` tools send: the smallest file, JPEG or lossless
     /// WebP, or this one [default: auto]
-    #[arg(long, value_name = "FORMAT", value_enum)]
-    screenshot_format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS))]
+    screenshot_format: Option<FormatPreference>,
     /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions,
     /// `install` installs and uninstalls apps, `files` copies files to and from the phone, `logs`
     /// reads the phone's log and crashes, `notifications` lists notifications, `recording` records
@@ -273,40 +274,20 @@ impl Http {
     }
 }
 
-/// The form of a screen, as `--tree` takes it.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum TreeName {
-    List,
-    Xml,
-}
+/// The forms of a screen, as `--tree` takes them.
+const TREE_FORMS: &[(&str, TreeForm)] = &[("list", TreeForm::List), ("xml", TreeForm::Xml)];
 
-/// How much of the screen replies tell, as `--observe` takes it.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ObserveName {
-    Diff,
-    Full,
-    Off,
-}
+/// How much of the screen replies have, as `--observe` takes it.
+const OBSERVE_MODES: &[(&str, ObserveMode)] =
+    &[("diff", ObserveMode::Diff), ("full", ObserveMode::Full), ("off", ObserveMode::Off)];
 
-/// A format, as `--screenshot-format` takes it.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum FormatName {
-    Auto,
-    Png,
-    Jpeg,
-    Webp,
-}
-
-impl FormatName {
-    fn preference(self) -> FormatPreference {
-        match self {
-            Self::Auto => FormatPreference::Smallest,
-            Self::Png => FormatPreference::Only(Format::Png),
-            Self::Jpeg => FormatPreference::Only(Format::Jpeg),
-            Self::Webp => FormatPreference::Only(Format::Webp),
-        }
-    }
-}
+/// The formats, as `--screenshot-format` takes them.
+const FORMATS: &[(&str, FormatPreference)] = &[
+    ("auto", FormatPreference::Smallest),
+    ("png", FormatPreference::Only(Format::Png)),
+    ("jpeg", FormatPreference::Only(Format::Jpeg)),
+    ("webp", FormatPreference::Only(Format::Webp)),
+];
 
 /// A group of tools, as `--allow` takes it.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -342,23 +323,18 @@ impl GroupName {
 
 impl Arguments {
     fn served_toolset(&self) -> Toolset {
-        let form = match self.tree {
-            TreeName::List => TreeForm::List,
-            TreeName::Xml => TreeForm::Xml,
-        };
-        let observe = match (self.observe, self.tree) {
-            (Some(ObserveName::Diff), _) | (None, TreeName::List) => ObserveMode::Diff,
-            (Some(ObserveName::Full), _) => ObserveMode::Full,
-            // Who wants the platform's tree parses replies.
-            (Some(ObserveName::Off), _) | (None, TreeName::Xml) => ObserveMode::Off,
-        };
+        let observe = self.observe.unwrap_or(match self.tree {
+            TreeForm::List => ObserveMode::Diff,
+            // Clients that want the platform's tree parse replies.
+            TreeForm::Xml => ObserveMode::Off,
+        });
         match self.toolset {
             ToolsetName::Mobile => {
                 let allowed = self.allowed.iter().flat_map(|group| group.groups());
                 let multi_touch = self.helper.is_asked_for().then_some(ToolGroup::MultiTouch);
                 let allowed: Vec<ToolGroup> = allowed.copied().chain(multi_touch).collect();
-                let format = self.screenshot_format.unwrap_or(FormatName::Auto).preference();
-                mobile::toolset_sending(form, observe, &allowed, format)
+                let format = self.screenshot_format.unwrap_or(FormatPreference::Smallest);
+                mobile::toolset_sending(self.tree, observe, &allowed, format)
             }
             toolset => toolset.toolset(),
         }
@@ -369,7 +345,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     // Report usage errors before looking for a phone.
     let config = &arguments.sources.applied_to(config)?;
     apps_have_a_place(&arguments)?;
-    if arguments.tree == TreeName::Xml && !is_mobile(&arguments) {
+    if arguments.tree == TreeForm::Xml && !is_mobile(&arguments) {
         return Err(CliError::usage("--tree requires `--toolset mobile`"));
     }
     if arguments.observe.is_some() && !is_mobile(&arguments) {

@@ -94,6 +94,12 @@ impl LineStyle {
         lines.iter().map(|line| line.iter().map(painted).collect()).collect()
     }
 
+    /// The lines of [`set`](Self::set) as one text, each with its line end.
+    pub(in crate::cli) fn lines(self, head: (Style, &str), words: &StyledLine) -> String {
+        let lines = self.set(&(head.0, head.1.to_owned()), words);
+        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+
     /// Styles a word.
     pub(in crate::cli) fn painted(self, tone: Style, word: &str) -> String {
         match tone.code().filter(|_| self.colours && !word.trim().is_empty()) {

@@ -30,8 +30,7 @@ impl StyledOutput {
     pub(super) fn lines(self, head: (Style, &str), words: &[(Style, &str)]) -> String {
         let words: StyledLine =
             words.iter().map(|(style, text)| (*style, sanitize(text))).collect();
-        let lines = self.style.set(&(head.0, head.1.to_owned()), &words);
-        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+        self.style.lines(head, &words)
     }
 
     /// Prints a text behind `head`.

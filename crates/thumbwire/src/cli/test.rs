@@ -120,10 +120,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let common = &arguments.common;
     let config = &common.sources.applied_to(config)?;
     common.model.check_prices(&common.limits)?;
-    let model = match common.model.is_there() {
-        true => Some(common.model.open(config)?),
-        false => None,
-    };
+    let model = common.model.open_named(config)?;
     let vault = run_setup::secrets(&common.secret)?;
     let flows = read_all(&arguments)?;
     let phones = super::phones(config, arguments.device.iter().map(String::as_str));

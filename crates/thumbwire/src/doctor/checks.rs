@@ -101,7 +101,7 @@ table! {
     "mobile" "mobile_list_notifications" "each app in the list is installed" notifications::list;
     // Recordings.
     "mobile" "mobile_start_recording" "the recording runs" media::mobile_start;
-    "mobile" "mobile_stop_recording" "the file has a moov box and frames" media::mobile_stop;
+    "mobile" "mobile_stop_recording" "the file is a complete MP4" media::mobile_stop;
     // The clipboard.
     "mobile" "mobile_set_clipboard" "the clipboard has the text" clipboard::set;
     "mobile" "mobile_get_clipboard" "has the text that is there" clipboard::get;

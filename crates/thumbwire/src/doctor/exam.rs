@@ -14,7 +14,7 @@ use thumbwire_device::{AppId, DeviceInfo, Key, Platform};
 use tokio::time::Instant;
 
 use super::answer::{Answer, Found, Problem, Refusal, failed, read};
-use super::look::Eye;
+use super::look::Phone;
 use super::mask::Mask;
 use super::report::{CheckResult, PhoneSummary, Report, Verdict, ms};
 use super::scene::{Scenes, plain_apps};
@@ -22,7 +22,7 @@ use super::{LEFT_FILE, Options, TestApp};
 
 /// The examination of one phone.
 pub struct Exam<'a> {
-    pub(super) eye: Eye<'a>,
+    pub(super) phone: Phone<'a>,
     pub(super) scenes: Scenes,
     /// What the phone says about itself, asked at the start.
     pub(super) info: DeviceInfo,
@@ -40,7 +40,7 @@ pub struct Exam<'a> {
     pub(super) monitor: Option<String>,
     /// The app to install, if the user brought one.
     pub(super) test_app: Option<TestApp>,
-    /// The same, while it is on the phone.
+    /// That app, while it is on the phone.
     pub(super) installed: Option<TestApp>,
     /// What the clipboard had before it was changed; `None` inside if it was empty.
     pub(super) clipboard: Option<Option<String>>,
@@ -61,7 +61,7 @@ pub struct Exam<'a> {
 }
 
 /// Timeout for the questions at the start.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl<'a> Exam<'a> {
     /// Connects to the phone and asks what it is.
@@ -70,8 +70,8 @@ impl<'a> Exam<'a> {
     /// If it is not connected, or its screen is off.
     pub(super) async fn begin(session: &'a dyn Perform, options: Options) -> Result<Self, Failure> {
         let began = Instant::now();
-        let eye = Eye::new(session);
-        let call = || Call::with_timeout(PATIENCE);
+        let phone = Phone::new(session);
+        let call = || Call::with_timeout(START_TIMEOUT);
         let health = session.request(&call(), request::Health).await?.health;
         let off = health.checks.iter().find(|check| check.name == "screen_state" && !check.passed);
         if let Some(check) = off.filter(|_| options.full) {
@@ -83,9 +83,9 @@ impl<'a> Exam<'a> {
         }
         let asked = request::DeviceInfo { max_age: Duration::ZERO };
         let InfoResult { identity, info, .. } = session.request(&call(), asked).await?;
-        let apps = eye.apps().await.unwrap_or_default();
+        let apps = phone.apps().await.unwrap_or_default();
         let home = match options.full {
-            true => home(eye, &apps).await,
+            true => home(phone, &apps).await,
             false => AppId(String::new()),
         };
         let mut masked = vec![
@@ -96,7 +96,7 @@ impl<'a> Exam<'a> {
         masked.extend(options.test_app.iter().map(|test| (test.app.0.clone(), "APP")));
         let mask = Mask::new(masked);
         Ok(Self {
-            eye,
+            phone,
             scenes: Scenes::default(),
             info,
             platform: identity.platform,
@@ -198,36 +198,36 @@ impl<'a> Exam<'a> {
 
     /// Clears the text, stops what still runs, removes what is left and shows the home screen.
     pub(super) async fn restore(&mut self) {
-        if self.scenes.clear_field(self.eye).await.is_err() {
+        if self.scenes.clear_field(self.phone).await.is_err() {
             tracing::warn!("cannot clear the text field that was typed into");
         }
-        let _ = self.eye.act(request::StopRecording { recording: None, fetch: false }).await;
-        let _ = self.eye.act(request::StopMonitor(None)).await;
+        let _ = self.phone.act(request::StopRecording { recording: None, fetch: false }).await;
+        let _ = self.phone.act(request::StopMonitor(None)).await;
         if let Some(test) = self.installed.take() {
-            let _ = self.eye.act(request::UninstallApp(test.app)).await;
+            let _ = self.phone.act(request::UninstallApp(test.app)).await;
         }
         if let Some(before) = self.clipboard.take() {
             // No operation empties it.
-            let _ = self.eye.act(request::SetClipboard(before.unwrap_or_default())).await;
+            let _ = self.phone.act(request::SetClipboard(before.unwrap_or_default())).await;
         }
         if self.has_left_file {
-            // A screenshot is removed from the phone once it has been fetched.
+            // A screenshot is removed from the phone once it is fetched.
             let name = Some(LEFT_FILE.to_owned());
-            let _ = self.eye.act(request::SaveScreenshot { name, fetch: true }).await;
+            let _ = self.phone.act(request::SaveScreenshot { name, fetch: true }).await;
         }
-        let _ = self.eye.act(request::Press(Key::Home)).await;
+        let _ = self.phone.act(request::Press(Key::Home)).await;
     }
 
     /// The report, with the results in the order of the toolsets.
     pub(super) fn report(self, mut results: Vec<CheckResult>) -> Report {
-        let place = |result: &CheckResult| {
+        let position = |result: &CheckResult| {
             let toolset = self.toolsets.iter().position(|toolset| toolset.name == result.toolset);
             let tools = toolset.map(|at| &self.toolsets[at].tools);
             let tool = tools.and_then(|all| all.iter().position(|tool| tool.name == result.tool));
             // A tool that only some servers have comes last in its toolset.
             (toolset, tool.unwrap_or(usize::MAX))
         };
-        results.sort_by_key(place);
+        results.sort_by_key(position);
         let DeviceInfo { manufacturer, model, os_version, api_level, screen, .. } = self.info;
         Report {
             thumbwire: env!("CARGO_PKG_VERSION").to_owned(),
@@ -249,15 +249,15 @@ impl<'a> Exam<'a> {
 
 /// Goes home and returns the app that is in front there. A slow phone still shows the app before
 /// for some seconds, so two looks must agree.
-async fn home(eye: Eye<'_>, apps: &[AppId]) -> AppId {
+async fn home(phone: Phone<'_>, apps: &[AppId]) -> AppId {
     const LOOKS: usize = 5;
     let plain = plain_apps(apps);
     let mut last = AppId(String::new());
     for _ in 0..LOOKS {
-        let _ = eye.act(request::Press(Key::Home)).await;
-        eye.pause().await;
-        eye.pause().await;
-        let Ok(front) = eye.front().await else { continue };
+        let _ = phone.act(request::Press(Key::Home)).await;
+        phone.pause().await;
+        phone.pause().await;
+        let Ok(front) = phone.front().await else { continue };
         if front == last && !front.0.is_empty() && !plain.contains(&front) {
             break;
         }

@@ -1,4 +1,6 @@
 //! The second look: what the phone shows, asked of the session without the tool under test.
+//!
+//! Begin with [`Phone`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,25 +17,25 @@ use thumbwire_device::{AppId, DeviceInfo, Image, Rect, Size};
 use super::answer::{Found, Problem, ensure, failed};
 
 /// Timeout of a second look. Generous: it is the tool that is being measured.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often, a second apart, a look is repeated until it shows what is awaited.
-const LOOKS: usize = 4;
+/// How often, a second apart, a look is repeated until it shows what is expected.
+pub(super) const LOOKS: usize = 4;
 
-/// Looks at the phone through the session.
+/// The phone through the session, apart from the tool under test.
 #[derive(Clone, Copy)]
-pub(super) struct Eye<'a> {
+pub(super) struct Phone<'a> {
     session: &'a dyn Perform,
 }
 
-impl<'a> Eye<'a> {
+impl<'a> Phone<'a> {
     pub(super) fn new(session: &'a dyn Perform) -> Self {
         Self { session }
     }
 
-    /// Performs an action apart from the tool under test.
+    /// Performs an action.
     pub(super) async fn act<R: Request>(self, request: R) -> Result<R::Output, Failure> {
-        self.session.request(&Call::with_timeout(PATIENCE), request).await
+        self.session.request(&Call::with_timeout(LOOK_TIMEOUT), request).await
     }
 
     /// An action whose failure means that the check cannot be made.

@@ -15,7 +15,7 @@ use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::{AppId, Key, Rect};
 
 use super::answer::{Problem, skipped};
-use super::look::Eye;
+use super::look::Phone;
 pub(super) use targets::plain_apps;
 
 /// The screens that were found.
@@ -45,27 +45,19 @@ pub(super) struct ScrollSpot {
     pub(super) backwards: bool,
 }
 
-/// A text field that was just seen.
-pub(super) struct FieldSpot {
-    pub(super) screen: Arc<Snapshot>,
-    pub(super) node: usize,
-    /// What it shows when it is empty, such as a hint.
-    pub(super) empty: String,
-}
-
 impl Scenes {
     /// A place that may be tapped, on the screen now. The app is chosen at the first call.
     pub(super) async fn tap_spot(
         &mut self,
-        eye: Eye<'_>,
+        phone: Phone<'_>,
         apps: &[AppId],
         home: &AppId,
     ) -> Result<Spot, Problem> {
         if let Some(app) = &self.tap {
-            return app.spot(eye).await;
+            return app.spot(phone).await;
         }
         for app in targets::tap_apps(apps, home) {
-            if let Ok(spot) = app.spot(eye).await {
+            if let Ok(spot) = app.spot(phone).await {
                 self.tap = Some(app);
                 return Ok(spot);
             }
@@ -76,26 +68,26 @@ impl Scenes {
     /// Something that scrolls, on the screen now.
     pub(super) async fn scroll_spot(
         &mut self,
-        eye: Eye<'_>,
+        phone: Phone<'_>,
         apps: &[AppId],
     ) -> Result<ScrollSpot, Problem> {
         let chosen = self.scroll.clone();
         let candidates = chosen.map_or_else(|| targets::scroll_apps(apps), |app| vec![app]);
         for app in candidates {
             if std::mem::take(&mut self.lost) {
-                let _ = eye.act(request::Stop(app.clone())).await;
+                let _ = phone.act(request::Stop(app.clone())).await;
             }
             let in_front = match self.scroll.is_some() {
-                true => eye.front().await.ok(),
+                true => phone.front().await.ok(),
                 false => None,
             };
             if in_front.as_ref() != Some(&app) {
                 self.backwards = false;
-                if eye.launch(&app).await.is_err() {
+                if phone.launch(&app).await.is_err() {
                     continue;
                 }
             }
-            let screen = eye.screen().await?;
+            let screen = phone.screen().await?;
             let Some(node) = targets::scrollable(&screen) else { continue };
             self.scroll = Some(app);
             self.lost = true;
@@ -119,15 +111,15 @@ impl Scenes {
     /// A text field that text may be typed into, on the screen now.
     pub(super) async fn field_spot(
         &mut self,
-        eye: Eye<'_>,
+        phone: Phone<'_>,
         apps: &[AppId],
         home: &AppId,
-    ) -> Result<FieldSpot, Problem> {
+    ) -> Result<Spot, Problem> {
         if let Some(app) = &self.field {
-            return app.spot(eye).await;
+            return app.spot(phone).await;
         }
-        for mut app in fields::field_apps(apps, home) {
-            if let Ok(spot) = app.open(eye).await {
+        for app in fields::field_apps(apps, home) {
+            if let Ok(spot) = app.spot(phone).await {
                 self.field = Some(app);
                 return Ok(spot);
             }
@@ -138,15 +130,13 @@ impl Scenes {
     }
 
     /// Clears the field that was typed into, if there was one.
-    pub(super) async fn clear_field(&mut self, eye: Eye<'_>) -> Result<(), Problem> {
+    pub(super) async fn clear_field(&mut self, phone: Phone<'_>) -> Result<(), Problem> {
         let Some(app) = self.field.take() else { return Ok(()) };
-        let FieldSpot { screen, node, empty } = app.spot(eye).await?;
-        if *screen.tree.nodes[node].text != *empty {
-            let into = screen.ref_of(node).map(Target::listed);
-            let _ =
-                eye.act(request::Type(TextInput { into, clear: true, ..TextInput::of("") })).await;
-        }
-        let _ = eye.act(request::Press(Key::Back)).await;
+        let Spot { screen, node } = app.spot(phone).await?;
+        let into = screen.ref_of(node).map(Target::listed);
+        let _ =
+            phone.act(request::Type(TextInput { into, clear: true, ..TextInput::of("") })).await;
+        let _ = phone.act(request::Press(Key::Back)).await;
         Ok(())
     }
 }

@@ -145,7 +145,7 @@ fn virtual_phone_is_not_offered_to_other_computers_by_accident() {
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{text}");
         let expected = format!(
-            "thumbwire: other computers could connect to --listen {place}; listen on 127.0.0.1, or add --allow-remote\n"
+            "thumbwire: other computers could connect to {place}; listen on 127.0.0.1, or add --allow-remote\n"
         );
         assert_eq!(text, expected);
     }

@@ -30,7 +30,7 @@ use super::render::{self, sanitize};
 use crate::config::Config;
 use probes::{OF_TOOLS, Plan, ProbeOptions, ProbeResult};
 use requirement::{Party, Requirement, Verdict};
-use thumbwire_core::action::{Cause, DeviceKind, Failure};
+use thumbwire_core::action::Failure;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -135,17 +135,7 @@ fn fits(care: &ProbeOptions, descriptor: &Descriptor) -> Result<(), CliError> {
 /// Connects to the phone.
 async fn device(id: Option<String>, config: &Config) -> Result<Arc<dyn Device>, CliError> {
     let phones = cli::phones(config, None);
-    let id = match id {
-        Some(id) => id,
-        None => {
-            let there = phones.list().await;
-            let only = match DeviceKind::candidates(&there).as_slice() {
-                [one] => Some(one.id.clone()),
-                _ => None,
-            };
-            only.ok_or_else(|| Failure::from(Cause::NoDeviceChosen { devices: there }))?
-        }
-    };
+    let (id, _) = cli::doctor::chosen(id, &phones).await?;
     Ok(phones.open(&id).await?)
 }
 
@@ -308,10 +298,7 @@ fn table(app: &AppId, rows: &[Row], style: LineStyle) -> String {
             }
         };
         let head = format!("  {mark} {:width$}  {:5}  ", row.must.name, row.must.section);
-        for line in style.set(&(tone, head), &vec![words]) {
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
+        text.push_str(&style.lines((tone, &head), &vec![words]));
     }
     let count =
         |wanted: &[&str]| rows.iter().filter(|row| wanted.contains(&row.verdict.name())).count();

@@ -36,17 +36,14 @@ pub(super) fn list(catalog: &Catalog, style: LineStyle) -> String {
             let says = vec![(Style::Dim, sanitize(&tool.description))];
             match signature.chars().count() > width {
                 true => {
-                    text.push_str(&lines(
-                        style,
-                        &format!("  {signature}"),
-                        Style::Plain,
-                        &Vec::new(),
-                    ));
-                    text.push_str(&lines(style, &" ".repeat(width + 4), Style::Plain, &says));
+                    text.push_str(
+                        &style.lines((Style::Plain, &format!("  {signature}")), &Vec::new()),
+                    );
+                    text.push_str(&style.lines((Style::Plain, &" ".repeat(width + 4)), &says));
                 }
                 false => {
                     let signature = format!("  {signature:width$}  ");
-                    text.push_str(&lines(style, &signature, Style::Plain, &says));
+                    text.push_str(&style.lines((Style::Plain, &signature), &says));
                 }
             }
         }
@@ -68,17 +65,14 @@ pub(super) fn describe(offers: &[Arc<AppTools>], style: LineStyle) -> String {
         head(&mut text, tools, style);
         if !tools.certificate.is_empty() {
             let words = vec![(Style::Dim, tools.certificate.clone())];
-            text.push_str(&lines(style, "  signed by  ", Style::Dim, &words));
+            text.push_str(&style.lines((Style::Dim, "  signed by  "), &words));
         }
         for tool in &tools.tools {
             text.push('\n');
-            text.push_str(&lines(
-                style,
-                &format!("  {}", signature(tool)),
-                Style::Bold,
-                &Vec::new(),
-            ));
-            text.push_str(&lines(style, "    ", Style::Plain, &plain(&tool.description)));
+            text.push_str(
+                &style.lines((Style::Bold, &format!("  {}", signature(tool))), &Vec::new()),
+            );
+            text.push_str(&style.lines((Style::Plain, "    "), &plain(&tool.description)));
             values(&mut text, "input", &tool.input, style);
             values(&mut text, "output", &tool.output, style);
         }
@@ -104,12 +98,12 @@ fn head(text: &mut String, tools: &AppTools, style: LineStyle) {
         (tone, words.to_owned()),
     ];
     let package = format!("{}  ", sanitize(&tools.app.0));
-    text.push_str(&lines(style, &package, Style::Bold, &words));
+    text.push_str(&style.lines((Style::Bold, &package), &words));
     if let TrustStatus::Changed(what) = &tools.trusted {
-        text.push_str(&lines(style, "  ! ", Style::Warning, &plain(what)));
+        text.push_str(&style.lines((Style::Warning, "  ! "), &plain(what)));
     }
     if !tools.description.is_empty() {
-        text.push_str(&lines(style, "  ", Style::Plain, &plain(&tools.description)));
+        text.push_str(&style.lines((Style::Plain, "  "), &plain(&tools.description)));
     }
 }
 
@@ -120,7 +114,7 @@ fn findings(text: &mut String, tools: &AppTools, style: LineStyle) {
             (tone, format!("{}:", sanitize(&one.rule))),
             (Style::Plain, sanitize(&one.message)),
         ];
-        text.push_str(&lines(style, &format!("  {mark} "), tone, &words));
+        text.push_str(&style.lines((tone, &format!("  {mark} ")), &words));
     }
 }
 
@@ -137,7 +131,7 @@ fn values(text: &mut String, what: &str, values: &[Parameter], style: LineStyle)
         let what = if at == 0 { what } else { "" };
         let name = sanitize(&it.name);
         let head = format!("    {what:6}  {name:width$}  {:kinds$}  ", kind(it));
-        text.push_str(&lines(style, &head, Style::Plain, &plain(&it.description)));
+        text.push_str(&style.lines((Style::Plain, &head), &plain(&it.description)));
     }
 }
 
@@ -152,11 +146,6 @@ fn signature(tool: &AppTool) -> String {
 
 fn plain(text: &str) -> Vec<(Style, String)> {
     vec![(Style::Plain, sanitize(text))]
-}
-
-fn lines(style: LineStyle, head: &str, tone: Style, words: &Vec<(Style, String)>) -> String {
-    let lines = style.set(&(tone, head.to_owned()), words);
-    lines.iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 
 /// The phases with their durations, and the total.

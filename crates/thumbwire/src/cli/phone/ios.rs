@@ -7,7 +7,7 @@ use thumbwire_virtual_ios::{ClockMode, FaultRule, Profile, Setup, VirtualIphone}
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::{Arguments, is_local, place};
+use super::{Arguments, place};
 use crate::cli::{CliError, print};
 
 /// A running phone and its listeners.
@@ -25,7 +25,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
     }
     let phones = start(&arguments).await?;
     let mjpeg = match &arguments.mjpeg {
-        Some(address) => Some(bind(&arguments, address).await?),
+        Some(address) => Some(arguments.bind(address).await?),
         None => None,
     };
     print(&greeting(&arguments, &phones))?;
@@ -63,7 +63,7 @@ async fn start(arguments: &Arguments) -> Result<Vec<RunningIphone>, CliError> {
     })?;
     let mut phones = Vec::new();
     for nth in 0..arguments.count {
-        let (listener, address) = bind(arguments, &place(arguments.listen(), nth)?).await?;
+        let (listener, address) = arguments.bind(&place(arguments.listen(), nth)?).await?;
         let seed = arguments.seed.wrapping_add(u64::from(nth));
         let phone = VirtualIphone::new(Setup { seed, ..setup.clone() });
         for (name, key, value) in arguments.manner.app_data() {
@@ -79,18 +79,6 @@ async fn start(arguments: &Arguments) -> Result<Vec<RunningIphone>, CliError> {
         phones.push(RunningIphone { phone, listener, address });
     }
     Ok(phones)
-}
-
-async fn bind(arguments: &Arguments, address: &str) -> Result<(TcpListener, String), CliError> {
-    if !arguments.allow_remote && !is_local(address).await {
-        return Err(CliError::usage(format!(
-            "other computers could connect to {address}; listen on 127.0.0.1, or add --allow-remote"
-        )));
-    }
-    let unheard = |error| CliError::usage(format!("cannot listen on {address}: {error}"));
-    let listener = TcpListener::bind(address).await.map_err(unheard)?;
-    let address = listener.local_addr().map_err(unheard)?.to_string();
-    Ok((listener, address))
 }
 
 /// What is printed once all phones listen.

@@ -1,19 +1,17 @@
 //! Tools that list, start and close apps.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 use thumbwire_device::AppId;
 
 use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
 use crate::doctor::exam::Exam;
-use crate::doctor::look::public_name;
+use crate::doctor::look::{LOOKS, public_name};
 use crate::doctor::scene::plain_apps;
 
 pub(super) async fn mobile_list(exam: &mut Exam<'_>) -> Found {
     let answer = exam.call(json!({ "app_type": "all" })).await?;
     let rows = answer.list("apps")?;
-    let front = exam.eye.front().await?;
+    let front = exam.phone.front().await?;
     ensure(!front.0.is_empty(), || "no app is in front".to_owned())?;
     ensure(rows.iter().any(|row| row["bundle_id"] == *front.0), || {
         let front = public_name(&front.0);
@@ -35,27 +33,22 @@ pub(super) fn plain_app(exam: &Exam<'_>) -> Result<AppId, Problem> {
 pub(super) async fn mobile_launch(exam: &mut Exam<'_>) -> Found {
     let app = plain_app(exam)?;
     exam.call(json!({ "bundle_id": app })).await?;
-    exam.eye.front_is(|front| *front == app).await?;
+    exam.phone.front_is(|front| *front == app).await?;
     Ok(app.0)
 }
 
 pub(super) async fn current(exam: &mut Exam<'_>) -> Found {
     let answer = exam.call(json!({})).await?;
     let Some(app) = answer.value["bundle_id"].as_str() else { return failed("no app is in front") };
-    let mut owners = owners(exam).await?;
-    for _ in 0..2 {
-        if owners.iter().any(|owner| owner == app) {
+    for _ in 0..LOOKS {
+        let screen = exam.phone.screen().await?;
+        if screen.tree.nodes.iter().any(|node| *node.package == *app) {
             return AS_EXPECTED;
         }
         // The window has the focus before the tree is its own.
-        exam.eye.pause().await;
-        owners = self::owners(exam).await?;
+        exam.phone.pause().await;
     }
-    ensure(owners.iter().any(|owner| owner == app), || {
-        let tree: Vec<&str> = owners.iter().map(|package| public_name(package)).collect();
-        format!("it names {}, but the tree is of {}", public_name(app), tree.join(", "))
-    })?;
-    AS_EXPECTED
+    failed(format!("it names {}, but the tree is another app's", public_name(app)))
 }
 
 /// A place on the map needs no network, and says nothing to anyone.
@@ -68,20 +61,14 @@ pub(super) async fn open_url(exam: &mut Exam<'_>) -> Found {
         Err(refusal) => return Err(refusal.into()),
     };
     let Some(app) = answer.value["bundle_id"].as_str() else { return failed("no app is named") };
-    exam.eye.front_is(|front| front.0 == app).await?;
+    exam.phone.front_is(|front| front.0 == app).await?;
     Ok(app.to_owned())
-}
-
-/// The packages of the tree on the screen.
-async fn owners(exam: &Exam<'_>) -> Result<BTreeSet<String>, Problem> {
-    let screen = exam.eye.screen().await?;
-    Ok(screen.tree.nodes.iter().map(|node| node.package.to_string()).collect())
 }
 
 pub(super) async fn close(exam: &mut Exam<'_>) -> Found {
     let app = plain_app(exam)?;
-    exam.eye.launch(&app).await?;
+    exam.phone.launch(&app).await?;
     exam.call(json!({ "bundle_id": app })).await?;
-    exam.eye.front_is(|front| *front != app).await?;
+    exam.phone.front_is(|front| *front != app).await?;
     Ok(app.0)
 }

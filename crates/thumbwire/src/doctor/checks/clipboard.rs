@@ -26,7 +26,7 @@ pub(super) async fn get(exam: &mut Exam<'_>) -> Found {
     let mut expected = read(exam).await?;
     if exam.full {
         exam.clipboard.get_or_insert(expected);
-        if let Err(failure) = exam.eye.act(request::SetClipboard(ANOTHER.into())).await {
+        if let Err(failure) = exam.phone.act(request::SetClipboard(ANOTHER.into())).await {
             return failed(format!("cannot set the clipboard: {}", failure.cause));
         }
         expected = Some(ANOTHER.into());
@@ -39,7 +39,7 @@ pub(super) async fn get(exam: &mut Exam<'_>) -> Found {
 }
 
 async fn read(exam: &Exam<'_>) -> Result<Option<String>, Problem> {
-    match exam.eye.act(request::ReadClipboard).await {
+    match exam.phone.act(request::ReadClipboard).await {
         Ok(text) => Ok(text),
         Err(Failure { cause: Cause::HelperMissing { .. }, .. }) => skipped(NO_HELPER),
         Err(failure) => failed(format!("cannot read the clipboard: {}", failure.cause)),

@@ -1,10 +1,10 @@
 //! Tools about the phone itself and its selection.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use thumbwire_core::action::{CacheKind, ListedDevice, request};
 use thumbwire_device::Size;
 
-use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed};
+use crate::doctor::answer::{AS_EXPECTED, Found, ensure, failed};
 use crate::doctor::exam::Exam;
 
 pub(super) async fn mobile_list(exam: &mut Exam<'_>) -> Found {
@@ -21,12 +21,8 @@ pub(super) async fn mobile_select(exam: &mut Exam<'_>) -> Found {
     let arguments = json!({ "device_id": exam.device, "platform": exam.platform.name() });
     let answer = exam.call(arguments).await?;
     ensure(answer.value["device_id"] == *exam.device, || "another phone is selected".to_owned())?;
-    answers(exam).await
-}
-
-/// A question without a device reaches the phone.
-async fn answers(exam: &Exam<'_>) -> Found {
-    let info = exam.eye.info().await?;
+    // A question without a device reaches the phone.
+    let info = exam.phone.info().await?;
     ensure(info.serial == exam.info.serial && info.model == exam.info.model, || {
         "another phone answers".to_owned()
     })?;
@@ -34,25 +30,14 @@ async fn answers(exam: &Exam<'_>) -> Found {
 }
 
 pub(super) async fn mobile_info(exam: &mut Exam<'_>) -> Found {
-    forget(exam).await?;
+    exam.phone.must(request::InvalidateCache(CacheKind::All)).await?;
     let answer = exam.call(json!({})).await?;
-    let screen = &answer.value["screen"];
-    is_screen(exam, &screen["width"], &screen["height"]).await
-}
-
-/// The panel's size does not turn with the screen, so that both ways round are right.
-async fn is_screen(exam: &Exam<'_>, width: &Value, height: &Value) -> Found {
-    let Size { width: across, height: down } = exam.eye.screenshot_size().await?;
+    let (width, height) = (&answer.value["screen"]["width"], &answer.value["screen"]["height"]);
+    let Size { width: across, height: down } = exam.phone.screenshot_size().await?;
+    // The panel's size does not turn with the screen, so that both ways round are right.
     let fits = (*width == across && *height == down) || (*width == down && *height == across);
     ensure(fits, || {
         format!("the reply has {width}x{height}, a screenshot {across}x{down} pixels")
     })?;
     AS_EXPECTED
-}
-
-async fn forget(exam: &Exam<'_>) -> Result<(), Problem> {
-    match exam.eye.act(request::InvalidateCache(CacheKind::All)).await {
-        Ok(_) => Ok(()),
-        Err(failure) => failed(format!("cannot clear the caches: {}", failure.cause)),
-    }
 }

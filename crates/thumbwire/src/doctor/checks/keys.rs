@@ -19,34 +19,34 @@ pub(super) async fn mobile_key(exam: &mut Exam<'_>) -> Found {
 async fn goes_home(exam: &mut Exam<'_>, arguments: serde_json::Value) -> Found {
     let (app, home) = (plain_app(exam)?, exam.home.clone());
     ensure(!home.0.is_empty() && home != app, || "the launcher is not known".to_owned())?;
-    exam.eye.launch(&app).await?;
+    exam.phone.launch(&app).await?;
     exam.call(arguments).await?;
-    exam.eye.front_is(|front| *front == home).await?;
+    exam.phone.front_is(|front| *front == home).await?;
     AS_EXPECTED
 }
 
 /// The screen stays on: a phone with a PIN could not be unlocked again.
 pub(super) async fn unlock(exam: &mut Exam<'_>) -> Found {
     exam.call(json!({})).await?;
-    exam.eye.front_is(|front| !front.0.is_empty()).await?;
+    exam.phone.front_is(|front| !front.0.is_empty()).await?;
     AS_EXPECTED
 }
 
 pub(super) async fn orientation(exam: &mut Exam<'_>) -> Found {
     let app = plain_app(exam)?;
-    exam.eye.launch(&app).await?;
+    exam.phone.launch(&app).await?;
     if size(exam).await?.width >= size(exam).await?.height {
         return skipped("the screen is wide already");
     }
     exam.call(json!({ "orientation": "landscape" })).await?;
     let took = exam.took();
-    exam.eye.pause().await;
+    exam.phone.pause().await;
     let wide = size(exam).await;
     let upright = request::SetOrientation(Orientation::Portrait);
-    let Ok(()) = exam.eye.act(upright).await else {
+    let Ok(()) = exam.phone.act(upright).await else {
         return failed("the screen could not be turned back");
     };
-    exam.eye.pause().await;
+    exam.phone.pause().await;
     let wide = wide?;
     ensure(wide.width > wide.height, || {
         format!(
@@ -63,6 +63,6 @@ pub(super) async fn orientation(exam: &mut Exam<'_>) -> Found {
 
 async fn size(exam: &Exam<'_>) -> Result<Size, Problem> {
     // A screenshot is served again for a second.
-    exam.eye.pause().await;
-    exam.eye.screenshot_size().await
+    exam.phone.pause().await;
+    exam.phone.screenshot_size().await
 }

@@ -33,7 +33,7 @@ pub(super) async fn mobile_read(exam: &mut Exam<'_>) -> Found {
     }
     let app = plain_app(exam)?;
     let newest = newest(exam).await?.map(|entry| entry.time).unwrap_or_default();
-    exam.eye.launch(&app).await?;
+    exam.phone.launch(&app).await?;
     let answer = exam.call(json!({ "priority": "info", "max": 500 })).await?;
     let found = answer
         .text
@@ -76,7 +76,7 @@ async fn newest(exam: &Exam<'_>) -> Result<Option<LogEntry>, Problem> {
 }
 
 async fn log(exam: &Exam<'_>, filter: LogFilter, max: usize) -> Result<Vec<LogEntry>, Problem> {
-    match exam.eye.act(request::ReadLog { filter, max, clear: false }).await {
+    match exam.phone.act(request::ReadLog { filter, max, clear: false }).await {
         Ok(entries) => Ok(entries),
         Err(Failure { cause: Cause::PlatformNotSupported { what, platform }, .. }) => {
             skipped(format!("{what} is not supported on {platform}"))
@@ -89,8 +89,8 @@ pub(super) async fn stop(exam: &mut Exam<'_>) -> Found {
     let Some(monitor) = exam.monitor.take() else { return skipped("no monitor could be started") };
     let app = plain_app(exam)?;
     // Entries arrive after what they report.
-    exam.eye.launch(&app).await?;
-    exam.eye.pause().await;
+    exam.phone.launch(&app).await?;
+    exam.phone.pause().await;
     let answer = exam.call(json!({ "monitor_id": monitor })).await?;
     let count = answer.value["entries_processed"].as_u64().unwrap_or_default();
     ensure(count > 0, || "no entry arrived".to_owned())?;

@@ -17,18 +17,18 @@ pub(super) async fn snapshot(exam: &mut Exam<'_>) -> Found {
     let answer = exam.call(json!({})).await?;
     let Some(image) = answer.image else { return failed("the reply has no image") };
     check_image(&image, exam.info.screen)?;
-    let screen = exam.eye.screen().await?;
+    let screen = exam.phone.screen().await?;
     check_has_texts(&answer.text, &screen)
 }
 
 pub(super) async fn mobile_tree(exam: &mut Exam<'_>) -> Found {
     let answer = exam.call(json!({})).await?;
-    let screen = exam.eye.screen().await?;
+    let screen = exam.phone.screen().await?;
     check_has_texts(&answer.text, &screen)
 }
 
 pub(super) async fn wait_for(exam: &mut Exam<'_>) -> Found {
-    let screen = exam.eye.screen().await?;
+    let screen = exam.phone.screen().await?;
     let Some(text) = texts(&screen).into_iter().next() else {
         return skipped("the screen has no text to wait for");
     };

@@ -11,8 +11,7 @@ use crate::doctor::exam::Exam;
 use crate::doctor::scene::{ScrollSpot, Spot};
 
 async fn spot(exam: &mut Exam<'_>) -> Result<Spot, Problem> {
-    let (eye, apps, home) = (exam.eye, exam.apps.clone(), exam.home.clone());
-    exam.scenes.tap_spot(eye, &apps, &home).await
+    exam.scenes.tap_spot(exam.phone, &exam.apps, &exam.home).await
 }
 
 impl Spot {
@@ -42,7 +41,7 @@ enum Name {
 
 /// The screen must change.
 async fn changes(exam: &Exam<'_>, before: &Snapshot) -> Found {
-    match exam.eye.screen_other_than(before).await? {
+    match exam.phone.screen_other_than(before).await? {
         Some(_) => AS_EXPECTED,
         None => failed("the screen did not change"),
     }
@@ -87,31 +86,26 @@ pub(super) async fn mobile_tap_element(exam: &mut Exam<'_>) -> Found {
 
 /// A map can be zoomed, and a place on it says nothing to anyone.
 pub(super) async fn pinch(exam: &mut Exam<'_>) -> Found {
-    if exam.eye.act(request::OpenUrl("geo:0,0".into())).await.is_err() {
+    if exam.phone.act(request::OpenUrl("geo:0,0".into())).await.is_err() {
         return skipped("no app shows a map");
     }
-    exam.eye.pause().await;
-    let first = exam.eye.screenshot().await?;
-    exam.eye.pause().await;
-    let before = exam.eye.screenshot().await?;
+    exam.phone.pause().await;
+    let first = exam.phone.screenshot().await?;
+    exam.phone.pause().await;
+    let before = exam.phone.screenshot().await?;
     match exam.try_call(json!({ "scale": 2 })).await {
         Err(refusal) if matches!(refusal.cause, Some(Cause::HelperMissing { .. })) => {
             return skipped(NO_HELPER);
         }
         replied => drop(replied?),
     }
-    exam.eye.pause().await;
+    exam.phone.pause().await;
     if first != before {
         return skipped("the map moves by itself");
     }
-    let after = exam.eye.screenshot().await?;
+    let after = exam.phone.screenshot().await?;
     ensure(after != before, || "the map is the same; a page of its app may cover it".to_owned())?;
     AS_EXPECTED
-}
-
-async fn scroll_spot(exam: &mut Exam<'_>) -> Result<ScrollSpot, Problem> {
-    let (eye, apps) = (exam.eye, exam.apps.clone());
-    exam.scenes.scroll_spot(eye, &apps).await
 }
 
 impl ScrollSpot {
@@ -153,9 +147,9 @@ impl ScrollSpot {
 
 /// Calls the tool and expects that the content moves.
 async fn moves(exam: &mut Exam<'_>, arguments: impl Fn(&ScrollSpot) -> Value) -> Found {
-    let spot = scroll_spot(exam).await?;
+    let spot = exam.scenes.scroll_spot(exam.phone, &exam.apps).await?;
     exam.call(arguments(&spot)).await?;
-    if exam.eye.screen_other_than(&spot.screen).await?.is_none() {
+    if exam.phone.screen_other_than(&spot.screen).await?.is_none() {
         return failed("the content did not move");
     }
     exam.scenes.scrolled();

@@ -27,13 +27,13 @@ const RUNTIME_PERMISSIONS: u32 = 23;
 
 pub(super) async fn install(exam: &mut Exam<'_>) -> Found {
     let Some(test) = exam.test_app.clone() else { return skipped(NO_APK) };
-    if exam.eye.has_app(&test.app).await? {
+    if exam.phone.has_app(&test.app).await? {
         return skipped("the app is installed already, and would lose its data");
     }
     exam.installed = Some(test.clone());
     exam.call(json!({ "path": test.file, "allow_test_only": true })).await?;
-    ensure(exam.eye.has_app(&test.app).await?, || "the app is not listed".to_owned())?;
-    exam.eye.launch(&test.app).await?;
+    ensure(exam.phone.has_app(&test.app).await?, || "the app is not listed".to_owned())?;
+    exam.phone.launch(&test.app).await?;
     AS_EXPECTED
 }
 
@@ -59,24 +59,24 @@ pub(super) async fn set_permission(exam: &mut Exam<'_>) -> Found {
     };
     let arguments = |granted: bool| json!({ "bundle_id": test.app, "permission": permission, "granted": granted });
     exam.call(arguments(true)).await?;
-    exam.eye.launch(&test.app).await?;
+    exam.phone.launch(&test.app).await?;
     exam.call(arguments(false)).await?;
-    exam.eye.front_is(|front| *front != test.app).await?;
+    exam.phone.front_is(|front| *front != test.app).await?;
     Ok(permission.to_owned())
 }
 
 pub(super) async fn clear(exam: &mut Exam<'_>) -> Found {
     let test = installed(exam)?;
-    exam.eye.launch(&test.app).await?;
+    exam.phone.launch(&test.app).await?;
     exam.call(json!({ "bundle_id": test.app })).await?;
-    exam.eye.front_is(|front| *front != test.app).await?;
+    exam.phone.front_is(|front| *front != test.app).await?;
     AS_EXPECTED
 }
 
 pub(super) async fn uninstall(exam: &mut Exam<'_>) -> Found {
     let test = installed(exam)?;
     exam.call(json!({ "bundle_id": test.app })).await?;
-    ensure(!exam.eye.has_app(&test.app).await?, || "the app is still listed".to_owned())?;
+    ensure(!exam.phone.has_app(&test.app).await?, || "the app is still listed".to_owned())?;
     exam.installed = None;
     AS_EXPECTED
 }
@@ -88,7 +88,7 @@ pub(super) async fn push(exam: &mut Exam<'_>) -> Found {
     let to = format!("/sdcard/{LEFT_FILE}");
     exam.has_left_file = true;
     exam.call(json!({ "path": LEFT_FILE, "to": to, "overwrite": true })).await?;
-    let copied = match exam.eye.act(request::PullFile { path: to, name: None }).await {
+    let copied = match exam.phone.act(request::PullFile { path: to, name: None }).await {
         Ok(file) => exam.saved_file(&file.path.display().to_string())?,
         Err(failure) => return failed(format!("it cannot be fetched again: {}", failure.cause)),
     };
@@ -100,7 +100,7 @@ pub(super) async fn push(exam: &mut Exam<'_>) -> Found {
 pub(super) async fn pull(exam: &mut Exam<'_>) -> Found {
     exam.has_left_file = true;
     let saving = request::SaveScreenshot { name: Some(LEFT_FILE.into()), fetch: false };
-    if let Err(failure) = exam.eye.act(saving).await {
+    if let Err(failure) = exam.phone.act(saving).await {
         return skipped(format!("the phone does not save a screenshot: {}", failure.cause));
     }
     let path = format!("/sdcard/{LEFT_FILE}");

@@ -8,17 +8,15 @@ use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::text_field::is_text_field;
 use thumbwire_device::{AppId, Key};
 
-use super::FieldSpot;
+use super::Spot;
 use super::targets::field_packages;
 use crate::doctor::answer::{Problem, failed};
-use crate::doctor::look::Eye;
+use crate::doctor::look::Phone;
 
 /// An app with a text field.
 pub(super) struct FieldApp {
     app: AppId,
     is_home: bool,
-    /// What the field shows when it is empty.
-    empty: String,
 }
 
 /// How buttons and rows that open a field begin, in lower case, the best first.
@@ -26,56 +24,49 @@ const OPENERS: [&str; 5] = ["search", "find contacts", "new message", "start cha
 
 /// The apps to look for a text field in.
 pub(super) fn field_apps(apps: &[AppId], home: &AppId) -> Vec<FieldApp> {
-    let of = |app: AppId, is_home| FieldApp { app, is_home, empty: String::new() };
-    let mut found: Vec<FieldApp> =
-        field_packages(apps).into_iter().map(|app| of(app, false)).collect();
+    let packages = field_packages(apps).into_iter();
+    let mut found: Vec<FieldApp> = packages.map(|app| FieldApp { app, is_home: false }).collect();
     if !home.0.is_empty() {
-        found.push(of(home.clone(), true));
+        found.push(FieldApp { app: home.clone(), is_home: true });
     }
     found
 }
 
 impl FieldApp {
-    /// Opens the field for the first time and remembers what it shows when it is empty.
-    pub(super) async fn open(&mut self, eye: Eye<'_>) -> Result<FieldSpot, Problem> {
-        let spot = self.reach(eye).await?;
-        self.empty = spot.screen.tree.nodes[spot.node].text.to_string();
-        Ok(FieldSpot { empty: self.empty.clone(), ..spot })
-    }
-
-    /// The field, opened again if it is not on the screen.
-    pub(super) async fn spot(&self, eye: Eye<'_>) -> Result<FieldSpot, Problem> {
-        let screen = eye.screen().await?;
-        match field(&screen) {
-            Some(node) => Ok(FieldSpot { screen, node, empty: self.empty.clone() }),
-            None => self.reach(eye).await,
+    /// The field, opened if it is not on the screen.
+    pub(super) async fn spot(&self, phone: Phone<'_>) -> Result<Spot, Problem> {
+        let screen = phone.screen().await?;
+        if let Some(node) = field(&screen).filter(|&node| self.has(&screen, node)) {
+            return Ok(Spot { screen, node });
         }
-    }
-
-    async fn reach(&self, eye: Eye<'_>) -> Result<FieldSpot, Problem> {
         if self.is_home {
-            let _ = eye.act(request::Press(Key::Home)).await;
-            eye.pause().await;
+            let _ = phone.act(request::Press(Key::Home)).await;
+            phone.pause().await;
         } else {
-            let _ = eye.act(request::Stop(self.app.clone())).await;
-            eye.launch(&self.app).await?;
+            let _ = phone.act(request::Stop(self.app.clone())).await;
+            phone.launch(&self.app).await?;
         }
-        let mut screen = eye.screen().await?;
+        let mut screen = phone.screen().await?;
         if field(&screen).is_none() {
             let Some(opener) = opener(&screen) else { return failed("no search button") };
             let Some(id) = screen.ref_of(opener) else { return failed("no search button") };
-            if let Err(failure) = eye.act(request::TapElement(Target::listed(id))).await {
+            if let Err(failure) = phone.act(request::TapElement(Target::listed(id))).await {
                 return failed(format!("cannot open the search field: {}", failure.cause));
             }
-            screen = match eye.screen_other_than(&screen).await? {
+            screen = match phone.screen_other_than(&screen).await? {
                 Some(screen) => screen,
                 None => return failed("the search field does not open"),
             };
         }
         match field(&screen) {
-            Some(node) => Ok(FieldSpot { screen, node, empty: self.empty.clone() }),
+            Some(node) => Ok(Spot { screen, node }),
             None => failed("no text field"),
         }
+    }
+
+    /// Whether the node is of this app: another one's field may hold something.
+    fn has(&self, screen: &Snapshot, node: usize) -> bool {
+        *screen.tree.nodes[node].package == *self.app.0
     }
 }
 

@@ -10,7 +10,7 @@ use thumbwire_device::{AppId, Key, Node};
 
 use super::Spot;
 use crate::doctor::answer::{Problem, failed};
-use crate::doctor::look::Eye;
+use crate::doctor::look::Phone;
 
 /// An app with something to tap.
 pub(super) struct TapApp {
@@ -94,34 +94,34 @@ pub(super) fn scroll_apps(apps: &[AppId]) -> Vec<AppId> {
 
 impl TapApp {
     /// The target on the present screen, going back or starting the app if it is not there.
-    pub(super) async fn spot(&self, eye: Eye<'_>) -> Result<Spot, Problem> {
-        let screen = eye.screen().await?;
+    pub(super) async fn spot(&self, phone: Phone<'_>) -> Result<Spot, Problem> {
+        let screen = phone.screen().await?;
         if let Some(node) = self.target(&screen) {
             return Ok(Spot { screen, node });
         }
-        if eye.front().await? == self.app {
-            let _ = eye.act(request::Press(Key::Back)).await;
-            let screen = eye.screen().await?;
+        if phone.front().await? == self.app {
+            let _ = phone.act(request::Press(Key::Back)).await;
+            let screen = phone.screen().await?;
             if let Some(node) = self.target(&screen) {
                 return Ok(Spot { screen, node });
             }
         }
-        self.open(eye).await?;
-        let screen = eye.screen().await?;
+        self.open(phone).await?;
+        let screen = phone.screen().await?;
         match self.target(&screen) {
             Some(node) => Ok(Spot { screen, node }),
             None => failed("nothing harmless to tap is on the screen"),
         }
     }
 
-    async fn open(&self, eye: Eye<'_>) -> Result<(), Problem> {
+    async fn open(&self, phone: Phone<'_>) -> Result<(), Problem> {
         if let Kind::Launcher = self.kind {
-            let _ = eye.act(request::Press(Key::Home)).await;
-            return eye.front_is(|front| *front == self.app).await;
+            let _ = phone.act(request::Press(Key::Home)).await;
+            return phone.front_is(|front| *front == self.app).await;
         }
         // It may have been left on another page.
-        let _ = eye.act(request::Stop(self.app.clone())).await;
-        eye.launch(&self.app).await
+        let _ = phone.act(request::Stop(self.app.clone())).await;
+        phone.launch(&self.app).await
     }
 
     /// The node to tap: visible, and the only one with its name, so that tools find it by name too.

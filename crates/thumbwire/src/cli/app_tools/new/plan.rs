@@ -253,62 +253,13 @@ pub(super) fn is_reserved(word: &str) -> bool {
 
 /// Whether a word is reserved in Java (JLS 3.9).
 fn is_java(word: &str) -> bool {
-    const JAVA: &[&str] = &[
-        "abstract",
-        "assert",
-        "boolean",
-        "break",
-        "byte",
-        "case",
-        "catch",
-        "char",
-        "class",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extends",
-        "false",
-        "final",
-        "finally",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "implements",
-        "import",
-        "instanceof",
-        "int",
-        "interface",
-        "long",
-        "native",
-        "new",
-        "null",
-        "package",
-        "private",
-        "protected",
-        "public",
-        "return",
-        "short",
-        "static",
-        "strictfp",
-        "super",
-        "switch",
-        "synchronized",
-        "this",
-        "throw",
-        "throws",
-        "transient",
-        "true",
-        "try",
-        "void",
-        "volatile",
-        "while",
-    ];
-    JAVA.contains(&word)
+    const JAVA: &str = "\
+        abstract assert boolean break byte case catch char class const continue default \
+        do double else enum extends false final finally float for goto if implements \
+        import instanceof int interface long native new null package private protected \
+        public return short static strictfp super switch synchronized this throw throws \
+        transient true try void volatile while";
+    JAVA.split(' ').any(|reserved| reserved == word)
 }
 
 #[cfg(test)]
