@@ -70,17 +70,17 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
 impl Study {
     /// All options, kind by kind; this plan knows the number of attempts.
     pub fn whole_plan(&self) -> Plan {
-        let manners = self.rows().flat_map(|kind| {
-            self.plan.manners.iter().map(move |manner| {
+        let options = self.rows().flat_map(|kind| {
+            self.plan.options.iter().map(move |options| {
                 // A window becomes secure before a screenshot of it is taken.
                 let blind = kind != "secure-window";
-                let pictures = manner.pictures.or((!blind).then_some(ScreenshotMode::None));
-                let out = manner.out.as_ref().map(|out| out.join(kind));
+                let pictures = options.pictures.or((!blind).then_some(ScreenshotMode::None));
+                let out = options.out.as_ref().map(|out| out.join(kind));
                 let faults = rules(kind, self.probability);
-                TrialOptions { faults, pictures, out, ..manner.clone() }
+                TrialOptions { faults, pictures, out, ..options.clone() }
             })
         });
-        Plan { manners: manners.collect(), ..self.plan.clone() }
+        Plan { options: options.collect(), ..self.plan.clone() }
     }
 
     /// Runs all attempts until the meter says stop, and calls `on_score` after each.
@@ -93,7 +93,7 @@ impl Study {
         on_score: &(dyn Fn(usize, &Score) + Sync),
     ) -> Result<FaultStudyResult, String> {
         let scores = self.whole_plan().run_some(meter, &|_, _| true, on_score)?;
-        let each = self.plan.manners.len().max(1);
+        let each = self.plan.options.len().max(1);
         let of_kinds = scores.chunks(each).map(<[Vec<Score>]>::concat);
         let rows = self.rows().map(str::to_owned).zip(of_kinds).collect();
         Ok(FaultStudyResult { rows })
@@ -112,13 +112,13 @@ impl FaultStudyResult {
 
     /// One row per kind: the success rate in percent, and what it took.
     pub fn table(&self) -> String {
-        let head = ["fault", "success", "95 % interval", "steps/oracle", "tokens/step", "injected"];
+        let head = ["fault", "success", "95 % interval", "steps/oracle", "injected"];
         let rows: Vec<Vec<String>> =
             self.rows.iter().map(|(kind, scores)| row(kind, scores)).collect();
         summary::lines(&head.map(str::to_owned), &rows)
     }
 
-    /// The same as JSON, with the failed attempts.
+    /// The rows as JSON, with the failed attempts.
     pub fn to_json(&self) -> Value {
         let rows = self.rows.iter().map(|(kind, scores)| {
             let failed: Vec<&Score> = scores.iter().filter(|score| !score.success).collect();
@@ -138,7 +138,6 @@ fn row(kind: &str, scores: &[Score]) -> Vec<String> {
         format!("{:.1} %", sum.rate() * 100.0),
         format!("{:.1} to {:.1} %", low * 100.0, high * 100.0),
         or_dash(sum.steps_per_oracle().map(|steps| format!("{steps:.2}"))),
-        or_dash(sum.tokens_per_step().map(|tokens| format!("{tokens:.0}"))),
         injected.to_string(),
     ]
 }

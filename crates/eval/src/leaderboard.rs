@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn incomplete_results_stay_out_of_the_page() {
-        let why = update(PAGE, &[results()]).unwrap_err();
-        assert!(why.contains("2 attempts, expected"), "{why}");
+        let reason = update(PAGE, &[results()]).unwrap_err();
+        assert!(reason.contains("2 attempts, expected"), "{reason}");
         assert!(update("", &[]).unwrap_err().contains(BEGIN));
         let mut whole = results();
         whole.attempts = tasks::all().iter().map(|task| score(task.name, 4, true)).collect();

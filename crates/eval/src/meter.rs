@@ -67,28 +67,27 @@ impl Meter {
             return Some("interrupted".into());
         }
         let spent = lock(&self.spent);
-        if let Some(most) = dollars {
+        if let Some(max) = dollars {
             match spent.dollars {
                 None if spent.calls > 0 => {
                     return Some("the cost is unknown: pass the model's price with --price".into());
                 }
-                Some(used) if used >= most => {
-                    return Some(format!("the cost limit of ${most:.2} is reached"));
+                Some(used) if used >= max => {
+                    return Some(format!("the cost limit of ${max:.2} is reached"));
                 }
                 _ => {}
             }
         }
-        if let Some(most) = tokens.filter(|most| spent.input_tokens + spent.output_tokens >= *most)
-        {
-            return Some(format!("the limit of {most} tokens is reached"));
+        if let Some(max) = tokens.filter(|max| spent.input_tokens + spent.output_tokens >= *max) {
+            return Some(format!("the limit of {max} tokens is reached"));
         }
-        let most = time.filter(|most| self.began.elapsed() >= *most)?;
-        Some(format!("the time limit of {} s is reached", most.as_secs()))
+        let max = time.filter(|max| self.began.elapsed() >= *max)?;
+        Some(format!("the time limit of {} s is reached", max.as_secs()))
     }
 
     /// What is left of the time.
     pub(crate) fn time_left(&self) -> Option<Duration> {
-        self.limits.time.map(|most| most.saturating_sub(self.began.elapsed()))
+        self.limits.time.map(|max| max.saturating_sub(self.began.elapsed()))
     }
 
     /// A token that is cancelled with the evaluation.

@@ -24,9 +24,9 @@ pub struct ScriptResult {
 }
 
 /// Time limit of one action or snapshot.
-const EACH: Duration = Duration::from_secs(60);
+const ACTION_TIMEOUT: Duration = Duration::from_secs(60);
 /// Number of swipes after which a list is at its end.
-const SWIPES: u32 = 25;
+const MAX_SWIPES: u32 = 25;
 /// Duration of a long press; `ViewConfiguration.DEFAULT_LONG_PRESS_TIMEOUT` is 400 ms.
 pub const HELD: Duration = Duration::from_millis(1_000);
 /// Duration of a swipe across the screen: slow enough that a list does not fling.
@@ -40,21 +40,21 @@ pub async fn run_script(
     perform: &dyn Perform,
     script: &[ScriptStep],
 ) -> Result<ScriptResult, String> {
-    let mut oracle = Oracle { perform, read: Vec::new(), went: ScriptResult::default() };
-    let mut enough = false;
+    let mut oracle = Oracle { perform, read: Vec::new(), result: ScriptResult::default() };
+    let mut is_done = false;
     for step in script {
-        enough &= !matches!(step, ScriptStep::Launch(_) | ScriptStep::Answer(_));
-        if !enough {
-            enough = oracle.step(step).await.map_err(|why| format!("{step:?}: {why}"))?;
+        is_done &= !matches!(step, ScriptStep::Launch(_) | ScriptStep::Answer(_));
+        if !is_done {
+            is_done = oracle.step(step).await.map_err(|reason| format!("{step:?}: {reason}"))?;
         }
     }
-    Ok(oracle.went)
+    Ok(oracle.result)
 }
 
 struct Oracle<'a> {
     perform: &'a dyn Perform,
     read: Vec<String>,
-    went: ScriptResult,
+    result: ScriptResult,
 }
 
 impl Oracle<'_> {
@@ -64,22 +64,20 @@ impl Oracle<'_> {
             ScriptStep::Launch(package) => {
                 self.act(request::Launch(AppSelector::Id(AppId((*package).into())))).await?;
             }
-            ScriptStep::Tap(aim) => {
-                let at = self.place_of(aim).await?;
+            ScriptStep::Tap(target) => {
+                let at = self.place_of(target).await?;
                 self.act(request::Touch(Gesture::Tap { at })).await?;
             }
-            ScriptStep::LongPress(aim) => {
-                let at = self.place_of(aim).await?;
+            ScriptStep::LongPress(target) => {
+                let at = self.place_of(target).await?;
                 self.act(request::Touch(Gesture::LongPress { at, held: HELD })).await?;
             }
-            ScriptStep::Type(aim, text) => self.write(aim, text).await?,
-            ScriptStep::ScrollTo(aim, way) => self.seek(aim, *way).await?,
-            ScriptStep::TapUntil { tap, shows, max: most, .. } => {
-                self.until(tap, shows, *most).await?
-            }
-            ScriptStep::SetSwitch(aim, on) => {
+            ScriptStep::Type(target, text) => self.write(target, text).await?,
+            ScriptStep::ScrollTo(target, direction) => self.seek(target, *direction).await?,
+            ScriptStep::TapUntil { tap, shows, max, .. } => self.until(tap, shows, *max).await?,
+            ScriptStep::SetSwitch(target, on) => {
                 let (shown, _) = self.observe().await?;
-                let at = switch_of(aim, &shown).ok_or("switch not found")?;
+                let at = switch_of(target, &shown).ok_or("switch not found")?;
                 if shown[at].checked != *on {
                     self.act(request::Touch(Gesture::Tap { at: point(shown[at].middle()) }))
                         .await?;
@@ -89,33 +87,33 @@ impl Oracle<'_> {
                 let code = KeyCode::from_name(name).ok_or("unknown key")?;
                 self.act(request::Press(Key::Android(code))).await?;
             }
-            ScriptStep::Swipe(way) => self.swipe(*way).await?,
-            ScriptStep::Read(aim) => {
-                let aim = aim.filled(&self.read);
+            ScriptStep::Swipe(direction) => self.swipe(*direction).await?,
+            ScriptStep::Read(target) => {
+                let target = target.filled(&self.read);
                 let (shown, _) = self.observe().await?;
-                let at = aim.find(&shown).ok_or_else(|| not_there(&shown))?;
-                self.read.push(aim.read(&shown[at].name));
+                let at = target.find(&shown).ok_or_else(|| not_there(&shown))?;
+                self.read.push(target.read(&shown[at].name));
             }
-            ScriptStep::Count(aim) => {
+            ScriptStep::Count(target) => {
                 let (shown, _) = self.observe().await?;
-                match aim.filled(&self.read).count(&shown) {
+                match target.filled(&self.read).count(&shown) {
                     0 => return Err(not_there(&shown)),
                     count => self.read.push(count.to_string()),
                 }
             }
             ScriptStep::Sum => self.read.push(sum(&self.read)),
-            ScriptStep::SkipIfVisible(aim) => {
+            ScriptStep::SkipIfVisible(target) => {
                 let (shown, _) = self.observe().await?;
-                return Ok(aim.filled(&self.read).find(&shown).is_some());
+                return Ok(target.filled(&self.read).find(&shown).is_some());
             }
-            ScriptStep::Answer(words) => self.went.answer = fill(words, &self.read),
+            ScriptStep::Answer(words) => self.result.answer = fill(words, &self.read),
         }
         Ok(false)
     }
 
-    async fn write(&mut self, aim: &ScriptTarget, text: &str) -> Result<(), String> {
+    async fn write(&mut self, target: &ScriptTarget, text: &str) -> Result<(), String> {
         let (shown, _) = self.observe().await?;
-        let at = aim.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
+        let at = target.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
         let typing = TextInput {
             text: fill(text, &self.read),
             into: Some(Target::listed(ControlNumber::at(at))),
@@ -125,14 +123,14 @@ impl Oracle<'_> {
         self.act(request::Type(typing)).await
     }
 
-    async fn seek(&mut self, aim: &ScriptTarget, way: ScriptSwipe) -> Result<(), String> {
-        let aim = aim.filled(&self.read);
-        for _ in 0..SWIPES {
+    async fn seek(&mut self, target: &ScriptTarget, direction: ScriptSwipe) -> Result<(), String> {
+        let target = target.filled(&self.read);
+        for _ in 0..MAX_SWIPES {
             let (shown, _) = self.observe().await?;
-            if aim.find(&shown).is_some() {
+            if target.find(&shown).is_some() {
                 return Ok(());
             }
-            self.swipe(way).await?;
+            self.swipe(direction).await?;
         }
         Err("it did not appear".into())
     }
@@ -155,25 +153,25 @@ impl Oracle<'_> {
         Err("it did not appear".into())
     }
 
-    async fn swipe(&mut self, way: ScriptSwipe) -> Result<(), String> {
+    async fn swipe(&mut self, direction: ScriptSwipe) -> Result<(), String> {
         let (_, size) = self.observe().await?;
-        let [from, to] = way.across(size).map(point);
+        let [from, to] = direction.across(size).map(point);
         self.act(request::Touch(Gesture::Swipe { from, to, lasting: SWIPE })).await
     }
 
-    async fn place_of(&self, aim: &ScriptTarget) -> Result<Point, String> {
+    async fn place_of(&self, target: &ScriptTarget) -> Result<Point, String> {
         let (shown, _) = self.observe().await?;
-        let at = aim.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
+        let at = target.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
         Ok(point(shown[at].middle()))
     }
 
     async fn act(&mut self, request: impl Request) -> Result<(), String> {
-        self.went.acts += 1;
+        self.result.acts += 1;
         self.ask(request).await.map(drop)
     }
 
     async fn ask<R: Request>(&self, request: R) -> Result<R::Output, String> {
-        let done = self.perform.request(&Call::with_timeout(EACH), request).await;
+        let done = self.perform.request(&Call::with_timeout(ACTION_TIMEOUT), request).await;
         done.map_err(|failure| failure.cause.to_string())
     }
 

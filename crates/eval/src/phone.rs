@@ -59,8 +59,8 @@ impl EvalPhone {
     /// Everything in shared storage, up to a maximum depth and number: path and size. Empty on iOS,
     /// which has none.
     pub(crate) fn files(&self) -> BTreeMap<String, String> {
-        const DEEPEST: usize = 8;
-        const MOST: usize = 1_000;
+        const MAX_DEPTH: usize = 8;
+        const MAX_FILES: usize = 1_000;
         let Self::Android(phone) = self else { return BTreeMap::new() };
         phone.files(|files| {
             let mut found = BTreeMap::new();
@@ -69,7 +69,7 @@ impl EvalPhone {
                 for (name, stat) in files.list(&folder).unwrap_or_default() {
                     let path = format!("{folder}/{name}");
                     let is_folder = stat.kind == FileType::Directory;
-                    if is_folder && depth < DEEPEST && found.len() < MOST {
+                    if is_folder && depth < MAX_DEPTH && found.len() < MAX_FILES {
                         open.push((path.clone(), depth + 1));
                     }
                     let what = if is_folder { "folder".into() } else { format!("{} B", stat.size) };

@@ -66,7 +66,7 @@ impl EvalResults {
     /// Parses a file of results.
     ///
     /// # Errors
-    /// The text is no such file, or of another version.
+    /// The text is not a file of results, or has another version.
     pub fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match value.get("version").and_then(Value::as_u64) {
@@ -140,7 +140,7 @@ impl EvalResults {
 /// What `all` has more than `part`.
 fn difference(all: &Usage, part: &Usage) -> Usage {
     // Sums of the same prices in another order differ by less.
-    const LEAST: f64 = 1e-9;
+    const MAX_ROUNDING: f64 = 1e-9;
     let dollars = all.dollars.map(|dollars| dollars - part.dollars.unwrap_or(0.0));
     Usage {
         calls: all.calls.saturating_sub(part.calls),
@@ -149,7 +149,7 @@ fn difference(all: &Usage, part: &Usage) -> Usage {
         cached_tokens: all.cached_tokens.saturating_sub(part.cached_tokens),
         cache_writes: all.cache_writes.saturating_sub(part.cache_writes),
         output_tokens: all.output_tokens.saturating_sub(part.output_tokens),
-        dollars: dollars.map(|dollars| if dollars < LEAST { 0.0 } else { dollars }),
+        dollars: dollars.map(|dollars| if dollars < MAX_ROUNDING { 0.0 } else { dollars }),
     }
 }
 
@@ -212,14 +212,14 @@ pub(crate) mod tests {
 
     #[test]
     fn other_files_are_refused_with_a_reason() {
-        for (text, reason) in [
+        for (text, expected) in [
             ("", "EOF"),
             ("[]", "no \"version\""),
             (r#"{"version": 9}"#, "version 9"),
             (r#"{"version": 1}"#, "missing field"),
         ] {
-            let why = EvalResults::parse(text).unwrap_err();
-            assert!(why.contains(reason), "{text}: {why}");
+            let reason = EvalResults::parse(text).unwrap_err();
+            assert!(reason.contains(expected), "{text}: {reason}");
         }
     }
 
@@ -229,8 +229,8 @@ pub(crate) mod tests {
         assert!(results.has("notes-add", 1) && !results.has("notes-add", 2));
         assert_eq!(results.continues(&setup()), Ok(()));
         let other = EvalSetup { policy: "scripted".into(), ..setup() };
-        let why = results.continues(&other).unwrap_err();
-        assert!(why.contains("policy is \"openai m\""), "{why}");
+        let reason = results.continues(&other).unwrap_err();
+        assert!(reason.contains("policy is \"openai m\""), "{reason}");
     }
 
     #[test]

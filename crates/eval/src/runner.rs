@@ -23,7 +23,7 @@ pub struct Plan {
     /// Seeds to run each task with.
     pub seeds: Vec<u64>,
     /// Options; each task is run with each seed and each of these.
-    pub manners: Vec<TrialOptions>,
+    pub options: Vec<TrialOptions>,
     /// Number of parallel attempts.
     pub jobs: usize,
 }
@@ -31,16 +31,19 @@ pub struct Plan {
 impl Plan {
     /// Total number of attempts.
     pub fn attempts(&self) -> usize {
-        self.tasks.len() * self.seeds.len() * self.manners.len()
+        self.tasks.len() * self.seeds.len() * self.options.len()
     }
 
-    /// Runs all attempts. Calls `told` when each one ends, with the index of its options. Returns
+    /// Runs all attempts. Calls `on_score` when each one ends, with the index of its options. Returns
     /// the scores by options, in the order of tasks and seeds.
     ///
     /// # Errors
     /// If an attempt could not be started.
-    pub fn run(&self, told: &(dyn Fn(usize, &Score) + Sync)) -> Result<Vec<Vec<Score>>, String> {
-        self.run_some(&Arc::default(), &|_, _| true, told)
+    pub fn run(
+        &self,
+        on_score: &(dyn Fn(usize, &Score) + Sync),
+    ) -> Result<Vec<Vec<Score>>, String> {
+        self.run_some(&Arc::default(), &|_, _| true, on_score)
     }
 
     /// Runs the attempts for which `wanted` says so, by task and seed, until the meter says stop.
@@ -52,35 +55,35 @@ impl Plan {
         &self,
         meter: &Arc<Meter>,
         wanted: &(dyn Fn(&Task, u64) -> bool + Sync),
-        told: &(dyn Fn(usize, &Score) + Sync),
+        on_score: &(dyn Fn(usize, &Score) + Sync),
     ) -> Result<Vec<Vec<Score>>, String> {
-        let yardsticks = OracleCosts::default();
+        let oracle_costs = OracleCosts::default();
         let next = AtomicUsize::new(0);
         let scores: Mutex<Vec<(usize, Score)>> = Mutex::default();
         let failed: Mutex<Option<String>> = Mutex::default();
         let work = || {
             loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
+                let index = next.fetch_add(1, Ordering::Relaxed);
                 let ends = meter.over().is_some() || lock(&failed).is_some();
-                if place >= self.attempts() || ends {
+                if index >= self.attempts() || ends {
                     return;
                 }
-                let (manner, task, seed) = self.attempt(place);
+                let (option, task, seed) = self.attempt(index);
                 if !wanted(&task, seed) {
                     continue;
                 }
-                let trial = |oracle| Trial { task, seed, manner: &self.manners[manner], oracle };
-                let score = yardsticks
-                    .of(task, seed, &self.manners[manner])
+                let trial = |oracle| Trial { task, seed, options: &self.options[option], oracle };
+                let score = oracle_costs
+                    .of(task, seed, &self.options[option])
                     .and_then(|oracle| run_isolated(&trial(oracle), meter));
                 match score {
                     Ok(None) => {}
                     Ok(Some(score)) => {
-                        told(manner, &score);
-                        lock(&scores).push((place, score));
+                        on_score(option, &score);
+                        lock(&scores).push((index, score));
                     }
-                    Err(why) => {
-                        lock(&failed).get_or_insert(why);
+                    Err(reason) => {
+                        lock(&failed).get_or_insert(reason);
                     }
                 }
             }
@@ -88,23 +91,23 @@ impl Plan {
         thread::scope(|scope| {
             (0..self.jobs.max(1)).for_each(|_| drop(scope.spawn(work)));
         });
-        if let Some(why) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(why);
+        if let Some(reason) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(reason);
         }
         let mut scores = scores.into_inner().unwrap_or_else(PoisonError::into_inner);
-        scores.sort_by_key(|(place, _)| *place);
-        let mut by_manner: Vec<Vec<Score>> = self.manners.iter().map(|_| Vec::new()).collect();
-        for (place, score) in scores {
-            by_manner[self.attempt(place).0].push(score);
+        scores.sort_by_key(|(index, _)| *index);
+        let mut by_options: Vec<Vec<Score>> = self.options.iter().map(|_| Vec::new()).collect();
+        for (index, score) in scores {
+            by_options[self.attempt(index).0].push(score);
         }
-        Ok(by_manner)
+        Ok(by_options)
     }
 
     /// The attempt with this index: index of its options, task, seed.
-    fn attempt(&self, place: usize) -> (usize, Task, u64) {
+    fn attempt(&self, index: usize) -> (usize, Task, u64) {
         let each = self.tasks.len() * self.seeds.len();
-        let inside = place % each;
-        (place / each, self.tasks[inside / self.seeds.len()], self.seeds[inside % self.seeds.len()])
+        let inside = index % each;
+        (index / each, self.tasks[inside / self.seeds.len()], self.seeds[inside % self.seeds.len()])
     }
 }
 
@@ -115,17 +118,17 @@ struct OracleCosts(Mutex<HashMap<(&'static str, u64, Platform), u32>>);
 impl OracleCosts {
     /// The oracle's actions for an attempt with these options; zero for the oracle itself, which
     /// measures them.
-    fn of(&self, task: Task, seed: u64, manner: &TrialOptions) -> Result<u32, String> {
-        if matches!(manner.who, PolicyChoice::Oracle) {
+    fn of(&self, task: Task, seed: u64, options: &TrialOptions) -> Result<u32, String> {
+        if matches!(options.policy, PolicyChoice::Oracle) {
             return Ok(0);
         }
-        let platform = manner.platform;
+        let platform = options.platform;
         let key = (task.name, seed, platform);
         if let Some(known) = lock(&self.0).get(&key) {
             return Ok(*known);
         }
-        let manner = TrialOptions { platform, ..TrialOptions::of(PolicyChoice::Oracle) };
-        let trial = Trial { task, seed, manner: &manner, oracle: 0 };
+        let options = TrialOptions { platform, ..TrialOptions::of(PolicyChoice::Oracle) };
+        let trial = Trial { task, seed, options: &options, oracle: 0 };
         let score = run_isolated(&trial, &Arc::default())?
             .ok_or_else(|| format!("oracle of task {} was interrupted", task.name))?;
         if !score.success {
@@ -142,7 +145,7 @@ impl OracleCosts {
 /// Runs an attempt on its own runtime.
 fn run_isolated(trial: &Trial<'_>, meter: &Arc<Meter>) -> Result<Option<Score>, String> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().start_paused(trial.manner.holds_time()).build();
+    let runtime = runtime.enable_all().start_paused(trial.options.holds_time()).build();
     let runtime = runtime.map_err(|error| format!("cannot create a tokio runtime: {error}"))?;
     let score = runtime.block_on(trial.run(meter));
     runtime.shutdown_background();

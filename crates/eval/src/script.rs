@@ -20,7 +20,7 @@ pub enum ScriptStep {
     Type(ScriptTarget, String),
     /// Scrolls until it is visible.
     ScrollTo(ScriptTarget, ScriptSwipe),
-    /// Taps repeatedly until `shows` is visible, up to `most` times.
+    /// Taps repeatedly until `shows` is visible, up to `max` times.
     TapUntil {
         /// What to tap.
         tap: ScriptTarget,
@@ -142,7 +142,7 @@ impl ScriptTarget {
         Self::Or(Box::new(self), Box::new(other))
     }
 
-    /// The same target, with the texts read so far in place of `{0}`, `{1}` and so on.
+    /// This target, with the texts read so far in place of `{0}`, `{1}` and so on.
     pub fn filled(&self, read: &[String]) -> Self {
         match self {
             Self::Text(words) => Self::Text(fill(words, read)),
@@ -288,8 +288,8 @@ impl VisibleControl {
 }
 
 /// The index of the switch next to the target, or of the target if it is one.
-pub fn switch_of(aim: &ScriptTarget, shown: &[VisibleControl]) -> Option<usize> {
-    let at = aim.find(shown)?;
+pub fn switch_of(target: &ScriptTarget, shown: &[VisibleControl]) -> Option<usize> {
+    let at = target.find(shown)?;
     if shown[at].is_switch() {
         return Some(at);
     }
@@ -336,7 +336,7 @@ mod tests {
             ("Wi-Fi", "TextView", 500),
             ("Switch", "Switch", 505),
         ]);
-        for (aim, place) in [
+        for (target, place) in [
             (with_text("Kettle"), Some(1)),
             (field(0), Some(0)),
             (field(1), None),
@@ -345,7 +345,7 @@ mod tests {
             (like(r"^\d+ m$"), Some(5)),
             (like("("), None),
         ] {
-            assert_eq!(aim.find(&screen), place, "{aim:?}");
+            assert_eq!(target.find(&screen), place, "{target:?}");
         }
         assert_eq!(switch_of(&with_text("Wi-Fi"), &screen), Some(7));
         assert_eq!(like(r"^(\d+) m$").read("31 m"), "31");

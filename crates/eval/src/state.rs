@@ -96,23 +96,24 @@ pub fn judge(
 ) -> Result<(), String> {
     let mut changes = before.changes(&PhoneState::of(phone));
     for want in wants {
-        check_all(want, &mut changes, phone, answer).map_err(|why| format!("{why}: {want:?}"))?;
+        check_all(want, &mut changes, phone, answer)
+            .map_err(|reason| format!("{reason}: {want:?}"))?;
     }
     changes.retain(|key, _| !is_by_itself(key));
     match changes.into_iter().next() {
         None => Ok(()),
-        Some(((place, key), Some(value))) => {
-            Err(format!("unexpected change: {key} = {value:?} in {place}"))
+        Some(((location, key), Some(value))) => {
+            Err(format!("unexpected change: {key} = {value:?} in {location}"))
         }
-        Some(((place, key), None)) => {
-            Err(format!("unexpected change: {key} was removed from {place}"))
+        Some(((location, key), None)) => {
+            Err(format!("unexpected change: {key} was removed from {location}"))
         }
     }
 }
 
 /// Whether an app writes this by itself while somebody browses it: location and key.
-pub(super) fn is_by_itself((place, key): &(String, String)) -> bool {
-    BY_ITSELF.iter().any(|(package, prefix)| place == package && key.starts_with(prefix))
+pub(super) fn is_by_itself((location, key): &(String, String)) -> bool {
+    BY_ITSELF.iter().any(|(package, prefix)| location == package && key.starts_with(prefix))
 }
 
 type Changes = BTreeMap<(String, String), Option<String>>;
@@ -136,7 +137,7 @@ fn check_all(
             let gone = ((*package).to_owned(), format!("{record}/gone"));
             missing(changes.get(&gone).is_some_and(Option::is_some), "it is still there")?;
             let prefix = format!("{record}/");
-            changes.retain(|(place, key), _| !(place == package && key.starts_with(&prefix)));
+            changes.retain(|(location, key), _| !(location == package && key.starts_with(&prefix)));
             Ok(())
         }
         SuccessCondition::ValueAbsent(package, key) => {
@@ -179,7 +180,7 @@ fn check_all(
 /// dumps the whole screen contains nothing.
 fn answer_contains(answer: &str, words: &str) -> bool {
     /// Longer than any reasonable answer to a single question, in characters.
-    const LONGEST: usize = 400;
+    const MAX_CHARS: usize = 400;
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (answer, words) = (flat(answer), flat(words));
     let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
@@ -187,7 +188,7 @@ fn answer_contains(answer: &str, words: &str) -> bool {
         let parted = matches!(next, Some('.' | ',' | ':'));
         is_digit(edge) && (is_digit(next) || (parted && is_digit(further)))
     };
-    answer.chars().count() <= LONGEST
+    answer.chars().count() <= MAX_CHARS
         && answer.match_indices(&words).any(|(at, found)| {
             let mut before = answer[..at].chars().rev();
             let mut after = answer[at + found.len()..].chars();
@@ -204,12 +205,12 @@ fn fit(
     bound: &BTreeMap<String, String>,
 ) -> Option<Vec<(String, String)>> {
     let Some(((key, value), rest)) = pairs.split_first() else { return Some(Vec::new()) };
-    for ((place, found), now) in changes {
-        let (true, Some(now)) = (place == package, now) else { continue };
+    for ((location, found), now) in changes {
+        let (true, Some(now)) = (location == package, now) else { continue };
         let fits = bind(key, found, bound).and_then(|bound| bind(value, now, &bound));
         let Some(bound) = fits else { continue };
         if let Some(mut used) = fit(package, rest, changes, &bound) {
-            used.push((place.clone(), found.clone()));
+            used.push((location.clone(), found.clone()));
             return Some(used);
         }
     }
@@ -306,7 +307,7 @@ mod tests {
         assert_eq!(after(|_| {}, &[SuccessCondition::Answer("25 minutes".into())]), Ok(()));
         assert!(after(|_| {}, &[SuccessCondition::Answer("26".into())]).is_err());
         // Near misses, and a list of all numbers.
-        for (answer, told) in [
+        for (answer, contained) in [
             ("25", true),
             ("25g, or so", true),
             ("It is 25.", true),
@@ -317,7 +318,7 @@ mod tests {
             ("1,25", false),
             ("It was 125, now it is 25", true),
         ] {
-            assert_eq!(answer_contains(answer, "25"), told, "{answer}");
+            assert_eq!(answer_contains(answer, "25"), contained, "{answer}");
         }
         let all: Vec<String> = (0..500).map(|number| number.to_string()).collect();
         assert!(!answer_contains(&all.join(" "), "25"));

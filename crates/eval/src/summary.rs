@@ -165,7 +165,7 @@ fn by(scores: &[Score], names: impl Fn(&Score) -> Vec<String>) -> Vec<(String, S
 fn plain(first: &str, rows: &[Vec<String>]) -> String {
     let mut head = HEAD.map(str::to_owned);
     first.clone_into(&mut head[0]);
-    // Without a model there are no costs, for one.
+    // For example, there are no costs without a model.
     let has_values: Vec<bool> =
         (0..head.len()).map(|at| rows.iter().any(|row| row[at] != "-")).collect();
     let kept = |cells: &[String]| -> Vec<String> {

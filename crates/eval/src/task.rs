@@ -148,7 +148,7 @@ impl Task {
         Self { name, apps, difficulty, asks, needs: &[], make }
     }
 
-    /// The same task, if it needs what not every platform has.
+    /// This task, which needs something that not every platform has.
     pub const fn needing(self, needs: &'static [Need]) -> Self {
         Self { needs, ..self }
     }

@@ -33,11 +33,11 @@ const SEEDS: std::ops::Range<u64> = 0..3;
 
 /// Runs the script of one case and judges by the success conditions of the same or another case.
 async fn tried(seed: u64, done: &TaskInstance, wanted: &TaskInstance) -> Result<u32, String> {
-    let bench = prepared(seed, done);
-    let before = PhoneState::of(&bench.phone);
-    let went = run_script(&*bench.perform(), &done.script).await?;
-    judge(&before, &bench.phone, &went.answer, &wanted.wants)?;
-    Ok(went.acts)
+    let env = prepared(seed, done);
+    let before = PhoneState::of(&env.phone);
+    let result = run_script(&*env.perform(), &done.script).await?;
+    judge(&before, &env.phone, &result.answer, &wanted.wants)?;
+    Ok(result.acts)
 }
 
 fn case(task: &Task, seed: u64) -> TaskInstance {
@@ -45,12 +45,12 @@ fn case(task: &Task, seed: u64) -> TaskInstance {
 }
 
 fn attempts(
-    who: PolicyChoice,
+    policy: PolicyChoice,
     tasks: Vec<Task>,
     seeds: Vec<u64>,
     jobs: usize,
 ) -> Vec<super::Score> {
-    let plan = Plan { tasks, seeds, manners: vec![TrialOptions::of(who)], jobs };
+    let plan = Plan { tasks, seeds, options: vec![TrialOptions::of(policy)], jobs };
     plan.run(&|_, _| {}).unwrap().concat()
 }
 
@@ -93,16 +93,17 @@ fn oracle_runs() -> &'static [OracleRun] {
             tasks.flat_map(|task| SEEDS.map(move |seed| (task, seed))).collect();
         in_parallel(&all, async |&(task, seed)| {
             let case = case(&task, seed);
-            let bench = prepared(seed, &case);
-            let before = PhoneState::of(&bench.phone);
-            let went = run_script(&*bench.perform(), &case.script).await;
-            let judged = |answer: &str| judge(&before, &bench.phone, answer, &case.wants);
-            let acts = went.as_ref().map_err(String::clone);
-            let acts = acts.and_then(|went| judged(&went.answer).map(|()| went.acts));
-            bench.phone.world(|world| {
+            let env = prepared(seed, &case);
+            let before = PhoneState::of(&env.phone);
+            let result = run_script(&*env.perform(), &case.script).await;
+            let judged = |answer: &str| judge(&before, &env.phone, answer, &case.wants);
+            let acts = result.as_ref().map_err(String::clone);
+            let acts = acts.and_then(|result| judged(&result.answer).map(|()| result.acts));
+            env.phone.world(|world| {
                 assert!(world.set_preference("com.android.notes", "note/77/title", Some("More")));
             });
-            let with_a_change_more = judged(&went.map(|went| went.answer).unwrap_or_default());
+            let with_a_change_more =
+                judged(&result.map(|result| result.answer).unwrap_or_default());
             OracleRun { task, seed, acts, with_a_change_more }
         })
     })
@@ -111,9 +112,9 @@ fn oracle_runs() -> &'static [OracleRun] {
 /// A phone in the initial state of a case.
 fn prepared(seed: u64, case: &TaskInstance) -> TaskEnv {
     let phone = EvalPhone::new(Platform::Android, seed);
-    let bench = TaskEnv::new(phone, &[], TimeMode::Paused, false);
-    bench.apply(case);
-    bench
+    let env = TaskEnv::new(phone, &[], TimeMode::Paused, false);
+    env.apply(case);
+    env
 }
 
 /// The median of the oracle's actions.
@@ -129,8 +130,8 @@ fn every_tasks_oracle_succeeds() {
     let failed: Vec<String> = oracle_runs()
         .iter()
         .filter_map(|run| {
-            let why = run.acts.as_ref().err()?;
-            Some(format!("{} {}: {why}", run.task.name, run.seed))
+            let reason = run.acts.as_ref().err()?;
+            Some(format!("{} {}: {reason}", run.task.name, run.seed))
         })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
@@ -225,8 +226,8 @@ const WORKED_OUT: [(&str, &str); 13] = [
 
 /// The texts that a step names.
 fn texts_of(step: &ScriptStep) -> Vec<String> {
-    fn named(aim: &ScriptTarget) -> Vec<String> {
-        match aim {
+    fn named(target: &ScriptTarget) -> Vec<String> {
+        match target {
             ScriptTarget::Text(text) => vec![text.clone()],
             ScriptTarget::SameRow(one, other) | ScriptTarget::Or(one, other) => {
                 [named(one), named(other)].concat()
@@ -235,10 +236,10 @@ fn texts_of(step: &ScriptStep) -> Vec<String> {
         }
     }
     match step {
-        ScriptStep::Tap(aim)
-        | ScriptStep::LongPress(aim)
-        | ScriptStep::ScrollTo(aim, _)
-        | ScriptStep::SetSwitch(aim, _) => named(aim),
+        ScriptStep::Tap(target)
+        | ScriptStep::LongPress(target)
+        | ScriptStep::ScrollTo(target, _)
+        | ScriptStep::SetSwitch(target, _) => named(target),
         ScriptStep::Type(_, text) => text.lines().map(str::to_owned).collect(),
         ScriptStep::TapUntil { shows, .. } => named(shows),
         _ => Vec::new(),
@@ -257,11 +258,11 @@ fn scripts_act_by_nothing_but_the_goal_and_the_screen() {
         for text in &meant {
             // What is the same with other seeds is the app's own.
             let varies = (1..6).any(|seed| !texts(seed).contains(text));
-            let told = goal.contains(text.as_str()) || text.contains('{');
+            let is_given = goal.contains(text.as_str()) || text.contains('{');
             let known = WORKED_OUT
                 .iter()
                 .any(|(name, part)| task.name.starts_with(name) && text.contains(part));
-            if varies && !told && !known {
+            if varies && !is_given && !known {
                 found.push(format!("{}: {text:?}", task.name));
             }
         }
@@ -315,11 +316,11 @@ fn a_script_without_one_of_its_entries_or_without_its_last_act_fails() {
         }
     }
     assert!(shorter.len() > 2 * all().len(), "{}", shorter.len());
-    let went = in_parallel(&shorter, async |(_, _, case)| tried(0, case, case).await);
+    let result = in_parallel(&shorter, async |(_, _, case)| tried(0, case, case).await);
     let taken: Vec<String> = shorter
         .iter()
-        .zip(went)
-        .filter(|(_, went)| went.is_ok())
+        .zip(result)
+        .filter(|(_, result)| result.is_ok())
         .map(|((task, step, _), _)| format!("{}: {step:?}", task.name))
         .filter(|taken| {
             !NOT_NEEDED.iter().any(|(name, step)| taken.starts_with(name) && taken.contains(step))
@@ -334,9 +335,9 @@ fn oracle_of_each_task_for_an_iphone_succeeds_there() {
     let tasks: Vec<Task> = all().into_iter().filter(|task| task.runs_on(Platform::Ios)).collect();
     assert!(tasks.len() >= 60, "{}", tasks.len());
     // A failed oracle fails the plan.
-    let manner =
+    let options =
         TrialOptions { platform: Platform::Ios, ..TrialOptions::of(PolicyChoice::AlwaysFinish) };
-    let plan = Plan { tasks, seeds: vec![1], manners: vec![manner], jobs: 2 };
+    let plan = Plan { tasks, seeds: vec![1], options: vec![options], jobs: 2 };
     let scores = plan.run(&|_, _| {}).unwrap().concat();
     assert!(scores.iter().all(|score| !score.success));
 }
@@ -346,9 +347,9 @@ fn scripted_policy_succeeds_on_an_iphone() {
     let some =
         ["notes-retitle", "calendar-move", "contacts-delete", "shop-order", "clock-alarm-add"];
     let tasks = all().into_iter().filter(|task| some.contains(&task.name)).collect();
-    let manner =
+    let options =
         TrialOptions { platform: Platform::Ios, ..TrialOptions::of(PolicyChoice::Scripted) };
-    let plan = Plan { tasks, seeds: vec![3], manners: vec![manner], jobs: 2 };
+    let plan = Plan { tasks, seeds: vec![3], options: vec![options], jobs: 2 };
     let scores = plan.run(&|_, _| {}).unwrap().concat();
     let failed: Vec<_> = scores.iter().filter(|score| !score.success).collect();
     assert!(failed.is_empty() && scores.len() == some.len(), "{failed:?}");
@@ -372,10 +373,10 @@ fn initial_state_is_not_a_success() {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {
                 let phone = EvalPhone::new(Platform::Android, seed);
-                let bench = TaskEnv::new(phone, &[], TimeMode::Paused, false);
-                bench.apply(&case);
-                let before = PhoneState::of(&bench.phone);
-                let judged = judge(&before, &bench.phone, "", &case.wants);
+                let env = TaskEnv::new(phone, &[], TimeMode::Paused, false);
+                env.apply(&case);
+                let before = PhoneState::of(&env.phone);
+                let judged = judge(&before, &env.phone, "", &case.wants);
                 assert!(judged.is_err(), "{} {seed}", task.name);
             });
         }
@@ -400,8 +401,8 @@ async fn result_for_other_parameters_is_not_a_success() {
 
 #[test]
 fn idle_and_always_finish_policies_fail() {
-    for who in [PolicyChoice::Idle, PolicyChoice::AlwaysFinish] {
-        let scores = attempts(who, all(), vec![1], 2);
+    for policy in [PolicyChoice::Idle, PolicyChoice::AlwaysFinish] {
+        let scores = attempts(policy, all(), vec![1], 2);
         let reached: Vec<_> = scores.iter().filter(|score| score.success).collect();
         assert!(reached.is_empty(), "{reached:?}");
     }
@@ -432,10 +433,10 @@ impl Policy for Restless {
 fn policy_that_never_finishes_does_not_succeed() {
     let task = all().into_iter().find(|task| task.name == "notes-add").unwrap();
     let script = case(&task, 1).script;
-    let who = PolicyChoice::Other(Arc::new(move || {
+    let policy = PolicyChoice::Other(Arc::new(move || {
         Arc::new(Restless(ScriptedPolicy::new(script.clone())))
     }));
-    let [score] = attempts(who, vec![task], vec![1], 1).try_into().unwrap();
+    let [score] = attempts(policy, vec![task], vec![1], 1).try_into().unwrap();
     assert!(!score.success, "{score:?}");
     assert!(score.reason.contains("never reported"), "{score:?}");
 }
@@ -461,9 +462,9 @@ async fn scripted_policy_sees_no_more_than_a_prompt_holds() {
         };
         let screen = rows.iter().map(line).collect();
         let observation = Observation { current_controls: rows, screen, ..Observation::default() };
-        let mind = ScriptedPolicy::new(vec![ScriptStep::Tap(with_text("Middle"))]);
+        let policy = ScriptedPolicy::new(vec![ScriptStep::Tap(with_text("Middle"))]);
         let call = Call::with_timeout(Duration::from_secs(60));
-        let thinking = mind.decide(&observation, &call, &NoEvents).await.unwrap();
+        let thinking = policy.decide(&observation, &call, &NoEvents).await.unwrap();
         assert_eq!(thinking.decision.actions[0].function, does);
     }
 }
@@ -497,10 +498,10 @@ fn prompt_only_policy_succeeds_although_answers_are_unusable() {
     let some = ["notes-add", "errands-code", "shop-price"];
     for task in all().into_iter().filter(|task| some.contains(&task.name)) {
         let script = case(&task, 2).script;
-        let who = PolicyChoice::Other(Arc::new(move || {
+        let policy = PolicyChoice::Other(Arc::new(move || {
             PromptOnlyModel::new(script.clone()).with_slips().policy()
         }));
-        let [score] = attempts(who, vec![task], vec![2], 1).try_into().unwrap();
+        let [score] = attempts(policy, vec![task], vec![2], 1).try_into().unwrap();
         assert!(score.success, "{score:?}");
         // Each step and the judgement ask once; the rest is repair.
         assert!(score.usage.calls > score.steps + 1, "{score:?}");
@@ -513,12 +514,12 @@ fn scores_depend_on_seeds_not_on_parallelism() {
     let tasks: Vec<Task> = all().into_iter().filter(|task| some(task.name)).collect();
     let faults = vec!["popup:p=0.2".to_owned(), "slow:p=0.1".to_owned()];
     let out = |jobs| {
-        let manner = TrialOptions {
+        let options = TrialOptions {
             faults: faults.clone(),
             rounds: 9,
             ..TrialOptions::of(PolicyChoice::Scripted)
         };
-        let plan = Plan { tasks: tasks.clone(), seeds: vec![4, 5], manners: vec![manner], jobs };
+        let plan = Plan { tasks: tasks.clone(), seeds: vec![4, 5], options: vec![options], jobs };
         let mut scores = plan.run(&|_, _| {}).unwrap().concat();
         assert!(scores.iter().any(|score| score.injected_faults > 0));
         scores.iter_mut().for_each(|score| score.elapsed_ms = 0);

@@ -48,7 +48,7 @@ pub enum PolicyChoice {
 #[derive(Clone)]
 pub struct TrialOptions {
     /// Who attempts the tasks.
-    pub who: PolicyChoice,
+    pub policy: PolicyChoice,
     /// Platform of the phone.
     pub platform: Platform,
     /// Fault rules as in `thumbwire phone --fault`, for Android phones. A rule without a seed gets
@@ -59,7 +59,7 @@ pub struct TrialOptions {
     /// Allowed agent steps per action of the oracle; five more are always allowed.
     pub rounds: u32,
     /// Longest time of an attempt; a real model's replies take most of it.
-    pub longest: Duration,
+    pub max_time: Duration,
     /// Folder for the traces.
     pub out: Option<PathBuf>,
     /// Name and version of the program, for the scores.
@@ -68,14 +68,14 @@ pub struct TrialOptions {
 
 impl TrialOptions {
     /// This policy on an Android phone, without faults or screenshots.
-    pub fn of(who: PolicyChoice) -> Self {
+    pub fn of(policy: PolicyChoice) -> Self {
         Self {
-            who,
+            policy,
             platform: Platform::Android,
             faults: Vec::new(),
             pictures: None,
             rounds: 3,
-            longest: LONGEST,
+            max_time: MAX_TIME,
             out: None,
             program: concat!("thumbwire ", env!("CARGO_PKG_VERSION")).into(),
         }
@@ -84,7 +84,7 @@ impl TrialOptions {
     /// Whether the clock can be paused: only if nothing waits for another computer, or for a socket
     /// as WebDriverAgent's client does.
     pub fn holds_time(&self) -> bool {
-        self.platform == Platform::Android && !matches!(self.who, PolicyChoice::Other(_))
+        self.platform == Platform::Android && !matches!(self.policy, PolicyChoice::Other(_))
     }
 }
 
@@ -138,7 +138,7 @@ pub struct Trial<'a> {
     /// Seed.
     pub seed: u64,
     /// Options.
-    pub manner: &'a TrialOptions,
+    pub options: &'a TrialOptions,
     /// How many actions the oracle takes.
     pub oracle: u32,
 }
@@ -146,7 +146,7 @@ pub struct Trial<'a> {
 /// Allowed agent steps besides those for the oracle's actions.
 const BESIDE: u32 = 5;
 /// The default of [`TrialOptions::longest`].
-const LONGEST: Duration = Duration::from_secs(3_600);
+const MAX_TIME: Duration = Duration::from_secs(3_600);
 
 impl Trial<'_> {
     /// Runs the attempt. Requires its own tokio runtime, paused if the clock can be paused. `None`
@@ -156,35 +156,35 @@ impl Trial<'_> {
     /// If the attempt could not be started: an invalid fault rule, a folder that cannot be written.
     pub async fn run(&self, meter: &Arc<Meter>) -> Result<Option<Score>, String> {
         let rules = self.rules()?;
-        let TrialOptions { who, pictures, .. } = self.manner;
-        let time = if self.manner.holds_time() { TimeMode::Paused } else { TimeMode::Real };
-        let phone = EvalPhone::new(self.manner.platform, self.seed);
-        let bench = TaskEnv::new(phone, &rules, time, pictures.is_some());
-        let case = bench.phone.world(|world| self.task.case(self.seed, world));
-        bench.apply(&case);
-        let before = PhoneState::of(&bench.phone);
-        let began = bench.phone.world(|world| world.uptime());
+        let TrialOptions { policy, pictures, .. } = self.options;
+        let time = if self.options.holds_time() { TimeMode::Paused } else { TimeMode::Real };
+        let phone = EvalPhone::new(self.options.platform, self.seed);
+        let env = TaskEnv::new(phone, &rules, time, pictures.is_some());
+        let case = env.phone.world(|world| self.task.case(self.seed, world));
+        env.apply(&case);
+        let before = PhoneState::of(&env.phone);
+        let began = env.phone.world(|world| world.uptime());
         let began_really = std::time::Instant::now();
-        let went = match who {
-            PolicyChoice::Oracle => self.by_oracle(&bench, &case).await?,
-            _ => self.by_agent(&bench, &case, meter).await?,
+        let outcome = match policy {
+            PolicyChoice::Oracle => self.by_oracle(&env, &case).await?,
+            _ => self.by_agent(&env, &case, meter).await?,
         };
-        if went.stopped.is_some() && meter.over().is_some() {
+        if outcome.stopped.is_some() && meter.over().is_some() {
             return Ok(None);
         }
-        let took = bench.phone.world(|world| world.uptime()).saturating_sub(began);
+        let took = env.phone.world(|world| world.uptime()).saturating_sub(began);
         // A policy that gives up, or never reports that it is done, has failed regardless of the
         // phone's state.
-        let judged = match went.status {
-            AgentStatus::Fail => Err(format!("the policy gave up: {}", went.answer)),
+        let judged = match outcome.status {
+            AgentStatus::Fail => Err(format!("the policy gave up: {}", outcome.answer)),
             AgentStatus::Continue => {
-                Err(format!("the policy never reported that it was done: {}", went.answer))
+                Err(format!("the policy never reported that it was done: {}", outcome.answer))
             }
-            AgentStatus::Finish => judge(&before, &bench.phone, &went.answer, &case.wants),
+            AgentStatus::Finish => judge(&before, &env.phone, &outcome.answer, &case.wants),
         };
         // The oracle measures its own length.
         let oracle_steps =
-            if matches!(who, PolicyChoice::Oracle) { went.steps } else { self.oracle };
+            if matches!(policy, PolicyChoice::Oracle) { outcome.steps } else { self.oracle };
         let mut categories = self.task.categories(&case);
         if oracle_steps >= LONG {
             categories.push(Category::Long);
@@ -199,17 +199,17 @@ impl Trial<'_> {
             goal: case.goal,
             success: judged.is_ok(),
             reason: judged.err().unwrap_or_default(),
-            status: went.status,
-            stopped: went.stopped.map(|stopped| stop_name(stopped).into()),
-            steps: went.steps,
+            status: outcome.status,
+            stopped: outcome.stopped.map(|stopped| stop_name(stopped).into()),
+            steps: outcome.steps,
             oracle_steps,
-            usage: went.spent,
+            usage: outcome.spent,
             phone_ms: millis(took),
             elapsed_ms: millis(began_really.elapsed()),
-            faults: self.manner.faults.clone(),
-            injected_faults: bench.phone.injected_faults(),
-            policy: went.policy,
-            program: self.manner.program.clone(),
+            faults: self.options.faults.clone(),
+            injected_faults: env.phone.injected_faults(),
+            policy: outcome.policy,
+            program: self.options.program.clone(),
         }))
     }
 
@@ -230,29 +230,25 @@ impl Trial<'_> {
             };
             seeded.parse::<Rule>().map_err(|error| error.to_string())
         };
-        self.manner.faults.iter().map(rule).collect()
+        self.options.faults.iter().map(rule).collect()
     }
 
-    async fn by_oracle(
-        &self,
-        bench: &TaskEnv,
-        case: &TaskInstance,
-    ) -> Result<TrialOutcome, String> {
+    async fn by_oracle(&self, env: &TaskEnv, case: &TaskInstance) -> Result<TrialOutcome, String> {
         let perform: Arc<dyn Perform> = match self.recorder()? {
-            None => bench.perform(),
-            Some(recorder) => Arc::new(ObservedPerform::new(bench.perform(), recorder)),
+            None => env.perform(),
+            Some(recorder) => Arc::new(ObservedPerform::new(env.perform(), recorder)),
         };
         let policy = "oracle".to_owned();
         Ok(match oracle::run_script(&*perform, &case.script).await {
-            Ok(went) => TrialOutcome {
-                steps: went.acts,
-                answer: went.answer,
+            Ok(outcome) => TrialOutcome {
+                steps: outcome.acts,
+                answer: outcome.answer,
                 status: AgentStatus::Finish,
                 policy,
                 ..TrialOutcome::default()
             },
-            Err(why) => TrialOutcome {
-                answer: why,
+            Err(reason) => TrialOutcome {
+                answer: reason,
                 status: AgentStatus::Fail,
                 policy,
                 ..TrialOutcome::default()
@@ -262,12 +258,12 @@ impl Trial<'_> {
 
     async fn by_agent(
         &self,
-        bench: &TaskEnv,
+        env: &TaskEnv,
         case: &TaskInstance,
         meter: &Arc<Meter>,
     ) -> Result<TrialOutcome, String> {
-        let TrialOptions { who, pictures, rounds, longest, .. } = self.manner;
-        let policy: Arc<dyn Policy> = match who {
+        let TrialOptions { policy, pictures, rounds, max_time, .. } = self.options;
+        let policy: Arc<dyn Policy> = match policy {
             PolicyChoice::Idle => Arc::new(IdlePolicy),
             PolicyChoice::AlwaysFinish => Arc::new(AlwaysFinishPolicy),
             PolicyChoice::Other(make) => make(),
@@ -285,9 +281,9 @@ impl Trial<'_> {
             clock: || jiff::civil::date(2024, 3, 5).at(10, 0, 0, 0),
         };
         // On a held clock an attempt takes no real time.
-        let time = match self.manner.holds_time() {
-            true => *longest,
-            false => meter.time_left().map_or(*longest, |left| left.min(*longest)),
+        let time = match self.options.holds_time() {
+            true => *max_time,
+            false => meter.time_left().map_or(*max_time, |left| left.min(*max_time)),
         };
         let call = Call {
             ask: Arc::new(YesUser),
@@ -296,9 +292,9 @@ impl Trial<'_> {
         };
         let policy: Arc<dyn Policy> = Arc::new(MeteredPolicy::new(policy, Arc::clone(meter)));
         let agent = match self.recorder()? {
-            None => Agent::new(policy, bench.perform(), options),
+            None => Agent::new(policy, env.perform(), options),
             Some(recorder) => {
-                let traced = ObservedPerform::new(bench.perform(), Arc::clone(&recorder));
+                let traced = ObservedPerform::new(env.perform(), Arc::clone(&recorder));
                 Agent::new(policy, Arc::new(traced), options).with_trace(recorder)
             }
         };
@@ -317,7 +313,7 @@ impl Trial<'_> {
 
     /// The recorder of the attempt's trace, if traces are wanted.
     fn recorder(&self) -> Result<Option<Arc<Recorder>>, String> {
-        let Some(out) = &self.manner.out else { return Ok(None) };
+        let Some(out) = &self.options.out else { return Ok(None) };
         let folder = out.join(format!("{}-{}", self.task.name, self.seed));
         let recorder = Recorder::begin(&folder, "2024-03-05T10:00:00Z".into());
         let recorder = recorder

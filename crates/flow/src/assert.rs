@@ -116,15 +116,15 @@ fn visible(
 /// What it is instead.
 fn is(wanted: &ElementState, tree: &Tree, at: usize) -> Result<(), String> {
     let node = &tree.nodes[at];
-    let says = text_of(node);
+    let shown = text_of(node);
     let (holds, wanted) = match wanted {
-        ElementState::Equals(text) => (says == text, format!("{text:?}")),
+        ElementState::Equals(text) => (shown == text, format!("{text:?}")),
         ElementState::Contains(text) => {
-            let holds = says.to_lowercase().contains(&text.to_lowercase());
+            let holds = shown.to_lowercase().contains(&text.to_lowercase());
             (holds, format!("text containing {text:?}"))
         }
         ElementState::Matches(pattern) => {
-            (pattern.is_match(says), format!("a match of /{pattern}/"))
+            (pattern.is_match(shown), format!("a match of /{pattern}/"))
         }
         ElementState::Enabled(is) => {
             let usable =
@@ -140,7 +140,7 @@ fn is(wanted: &ElementState, tree: &Tree, at: usize) -> Result<(), String> {
         ElementState::Selected(is) => return state(node.flags.selected, *is, "selected"),
         ElementState::Focused(is) => return state(node.flags.focused, *is, "focused"),
     };
-    if holds { Ok(()) } else { Err(format!("says {:?}, expected {wanted}", short(says))) }
+    if holds { Ok(()) } else { Err(format!("says {:?}, expected {wanted}", short(shown))) }
 }
 
 fn state(is: bool, wanted: bool, name: &str) -> Result<(), String> {

@@ -99,7 +99,7 @@ impl PartialEq for TextPattern {
 impl Eq for TextPattern {}
 
 impl TextPattern {
-    /// A pattern. One that is no regular expression means its own text.
+    /// A pattern. Text that is not a regular expression matches itself.
     ///
     /// # Errors
     /// Which construct of Java's regular expressions is not supported.
@@ -201,11 +201,11 @@ impl ElementPattern {
             });
         };
         if let Some(text) = &self.text {
-            let says = |node: &Node| {
+            let has_text = |node: &Node| {
                 let all = [&node.text, &node.hint, &node.description];
                 all.into_iter().any(|one| !one.is_empty() && text.matches(one))
             };
-            narrow(innermost(tree, nodes, &says));
+            narrow(innermost(tree, nodes, &has_text));
         }
         if let Some(id) = &self.id {
             let named = |node: &Node| {

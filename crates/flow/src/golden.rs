@@ -43,7 +43,7 @@ pub(super) fn compare(
     let (mut compared, mut different) = (0_u64, 0_u64);
     let mut around = Rect { left: i32::MAX, top: i32::MAX, right: 0, bottom: 0 };
     for (at, (a, b)) in pixel_pairs(expected, actual).enumerate() {
-        let (x, y) = place(at, width);
+        let (x, y) = point_at(at, width);
         if masks.iter().any(|mask| covers(*mask, x, y)) {
             continue;
         }
@@ -73,7 +73,7 @@ pub(super) fn side_by_side(
     let Size { width, height } = actual.size();
     let row_length = usize::try_from(width).ok()?;
     let third = pixel_pairs(expected, actual).enumerate().map(|(at, (a, b))| {
-        let (x, y) = place(at, width);
+        let (x, y) = point_at(at, width);
         let grey = (u16::from(b[0]) + u16::from(b[1]) + u16::from(b[2])) / 6 + 127;
         let grey = u8::try_from(grey).unwrap_or(u8::MAX);
         if masks.iter().any(|mask| covers(*mask, x, y)) {
@@ -119,7 +119,7 @@ fn pixel_pairs<'a>(a: &'a Pixels, b: &'a Pixels) -> impl Iterator<Item = (&'a [u
     a.rgb().chunks_exact(3).zip(b.rgb().chunks_exact(3))
 }
 
-fn place(at: usize, width: i32) -> (i32, i32) {
+fn point_at(at: usize, width: i32) -> (i32, i32) {
     let at = i64::try_from(at).unwrap_or(i64::MAX);
     let width = i64::from(width.max(1));
     // Within an image, whose sides are 32-bit numbers.

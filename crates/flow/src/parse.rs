@@ -283,8 +283,8 @@ impl Reader<'_> {
     ) -> Option<Vec<Value>> {
         let text = match (self.files)(path) {
             Ok(text) => text,
-            Err(why) => {
-                context.error(at, format!("cannot read {name}: {why}"));
+            Err(reason) => {
+                context.error(at, format!("cannot read {name}: {reason}"));
                 return None;
             }
         };

@@ -115,12 +115,12 @@ pub enum FlowRunError {
         at: String,
     },
     /// No case matches.
-    #[error("no case matches {only:?}. Available cases: {there}")]
+    #[error("no case matches {only:?}. Available cases: {available}")]
     NoSuchCase {
         /// The requested name.
         only: String,
         /// The names that exist.
-        there: String,
+        available: String,
     },
     /// A phone is not available.
     #[error("{}", .0.cause)]
@@ -225,12 +225,12 @@ impl FlowRunner<'_> {
             let wanted = only.to_lowercase();
             let name =
                 |&(flow, case): &(usize, usize)| full_name(&flows[flow], &flows[flow].cases[case]);
-            let there: Vec<String> = chosen.iter().map(name).collect();
+            let names: Vec<String> = chosen.iter().map(name).collect();
             chosen.retain(|one| name(one).to_lowercase().contains(&wanted));
             if chosen.is_empty() {
-                let there =
-                    there.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-                return Err(FlowRunError::NoSuchCase { only: only.clone(), there });
+                let available: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+                let available = available.join(", ");
+                return Err(FlowRunError::NoSuchCase { only: only.clone(), available });
             }
         }
         if let Some(Shard { nth, of }) = self.options.shard {
@@ -291,16 +291,16 @@ impl FlowRunner<'_> {
         while let Some(job) = self.next(call, shared, phone) {
             let Job { number, flow, case } = job;
             let mut result = CaseResult { flow, case, attempts: Vec::new(), skipped: None };
-            let mut there = true;
+            let mut is_reachable = true;
             for nth in 0..=self.options.retries {
                 let attempt = self.attempt(call, shared, job, nth + 1, (at, phone)).await;
                 let failed = attempt.failed.as_ref().map(|failed| failed.kind);
                 let out = Box::new(attempt.clone());
                 result.attempts.push(attempt);
                 if failed == Some(FailureKind::Phone) {
-                    there = self.identify(call, phone.device.clone()).await.is_ok();
+                    is_reachable = self.identify(call, phone.device.clone()).await.is_ok();
                 }
-                let ends = failed.is_none() || !there || is_over(call);
+                let ends = failed.is_none() || !is_reachable || is_over(call);
                 let again = !ends && nth < self.options.retries;
                 let end = FlowEvent::CaseFinished { case: number, attempt: out, again };
                 end.send(&*self.events);
@@ -312,7 +312,7 @@ impl FlowRunner<'_> {
                 shared.stop.store(true, Ordering::SeqCst);
             }
             lock(&shared.results).push((job, result));
-            if !there {
+            if !is_reachable {
                 return;
             }
         }
@@ -374,11 +374,11 @@ impl FlowRunner<'_> {
         if let Some(recorder) = &recorder {
             let end = case_end(flow, case, nth, failed.as_ref(), &notes);
             record(recorder, &TraceRecord::CaseEnd(Box::new(end)));
-            let (status, why) = match &failed {
+            let (status, reason) = match &failed {
                 None => ("FINISH", "passed".to_owned()),
                 Some(failed) => ("FAIL", failed.what.clone()),
             };
-            record(recorder, &TraceRecord::GoalEnd { status: status.into(), reason: why });
+            record(recorder, &TraceRecord::GoalEnd { status: status.into(), reason });
         }
         let trace = recorder.map(|recorder| recorder.folder().to_owned());
         Attempt { phone: at, started, took: began.elapsed(), failed, notes, trace }
@@ -418,8 +418,8 @@ impl FlowRunner<'_> {
             CaseResult { flow, case, attempts: Vec::new(), skipped: Some(reason.to_owned()) };
         let flow = &shared.flows[flow];
         let case = &flow.cases[case];
-        let (name, why) = (full_name(flow, case), reason.to_owned());
-        FlowEvent::CaseSkipped { case: number, name, reason: why }.send(&*self.events);
+        let (name, reason) = (full_name(flow, case), reason.to_owned());
+        FlowEvent::CaseSkipped { case: number, name, reason }.send(&*self.events);
         lock(&shared.results).push((job, result));
     }
 

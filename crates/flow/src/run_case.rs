@@ -83,8 +83,8 @@ async fn start(runner: &mut CaseRunner<'_>, case: &Case) -> Result<(), StepError
                 // Without a way to unlock, a locked phone fails the first step that needs it.
                 return Ok(());
             }
-            let StepError { kind, what: why } = runner.step_error(&failure);
-            Err(StepError::new(kind, format!("setup failed ({what}): {why}")))
+            let StepError { kind, what: reason } = runner.step_error(&failure);
+            Err(StepError::new(kind, format!("setup failed ({what}): {reason}")))
         })?;
     }
     Ok(())

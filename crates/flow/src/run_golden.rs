@@ -42,12 +42,13 @@ impl CaseRunner<'_> {
                 actual.write_png(Effort::Strong).map_err(|error| failed(error.to_string()))?;
             files
                 .write(&golden.file, &image.bytes)
-                .map_err(|why| failed(format!("cannot write the golden {file}: {why}")))?;
+                .map_err(|error| failed(format!("cannot write the golden {file}: {error}")))?;
             self.note(format!("golden written: {file}"));
             return Ok(());
         }
         let bytes = files.read(&golden.file);
-        let bytes = bytes.map_err(|why| failed(format!("cannot read the golden {file}: {why}")))?;
+        let bytes =
+            bytes.map_err(|error| failed(format!("cannot read the golden {file}: {error}")))?;
         let bytes = bytes.ok_or_else(|| {
             failed(format!("there is no golden {file}; --update-goldens makes it from the screen"))
         })?;
@@ -114,12 +115,12 @@ impl CaseRunner<'_> {
         let taken = self.must(request::Screenshot(options)).await?;
         let failed = |what: String| StepError::new(FailureKind::Step, what);
         if let Some(reason) = taken.blank {
-            let why = match reason {
+            let cause = match reason {
                 BlackReason::Secure { window } => format!("{window} is a secure window"),
                 BlackReason::ScreenOff => "the screen is off".into(),
                 BlackReason::Unexplained => "the phone gave no reason".into(),
             };
-            return Err(failed(format!("the screenshot is black: {why}")));
+            return Err(failed(format!("the screenshot is black: {cause}")));
         }
         let pixels = Pixels::read(&taken.image).map_err(|error| failed(error.to_string()))?;
         let Some(element) = &golden.crop else { return Ok(pixels) };

@@ -189,9 +189,9 @@ impl CaseRunner<'_> {
             ));
         };
         let reached = goals.run_goal(Arc::clone(perform), recorder.clone(), call, goal).await;
-        reached.map_err(|why| match self.is_over() {
-            true => StepError::new(FailureKind::TimedOut, why),
-            false => StepError::new(FailureKind::Goal, why),
+        reached.map_err(|reason| match self.is_over() {
+            true => StepError::new(FailureKind::TimedOut, reason),
+            false => StepError::new(FailureKind::Goal, reason),
         })
     }
 }

@@ -167,7 +167,7 @@ impl CaseRunner<'_> {
         Ok(self.must(request::ReadClipboard).await?.unwrap_or_default())
     }
 
-    /// Waits until two looks in a row show the same. A screen that never does is no failure.
+    /// Waits until two looks in a row show the same screen. It is not a failure if none do.
     pub(super) async fn wait_until_idle(&mut self, time: Duration) -> Result<(), StepError> {
         let idle = Observe::Until { condition: WaitCondition::Idle, timeout: time };
         self.must(request::Observe(idle)).await.map(drop)

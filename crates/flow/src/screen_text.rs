@@ -1,4 +1,4 @@
-//! What a screen says, for messages.
+//! The texts of a screen, for messages.
 
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::Node;

@@ -51,7 +51,11 @@ fn run(report: &Report, result: &CaseResult) -> SuiteRun {
             Verdict::Failed => report::Verdict::Failed,
             Verdict::Skipped => report::Verdict::Skipped,
         },
-        text: result.skipped.as_ref().map(|why| format!("Skipped: {why}")).unwrap_or_default(),
+        text: result
+            .skipped
+            .as_ref()
+            .map(|reason| format!("Skipped: {reason}"))
+            .unwrap_or_default(),
         duration_ms: last.map(|attempt| millis(attempt.took)).unwrap_or_default(),
         attempts: folders.map(|name| name.to_string_lossy().into_owned()).collect(),
         page: None,

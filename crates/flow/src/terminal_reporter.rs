@@ -176,15 +176,17 @@ fn step(text: &str, depth: usize, status: &StepStatus, took: Duration) -> Vec<Li
     let indent = 2 * (depth + 1);
     let line = |tone, sign, words| Line::new(indent, (tone, sign)).with(words, text);
     let timed = |line: Line| line.with(Tone::Dim, &format!("· {}", seconds(took)));
-    let why = |why: &str| Line::plain(indent + 2).with(Tone::Dim, why);
+    let dimmed = |reason: &str| Line::plain(indent + 2).with(Tone::Dim, reason);
     match status {
         StepStatus::Started => vec![line(Tone::Dim, "▸", Tone::Plain)],
         StepStatus::Passed => vec![timed(line(Tone::Good, "✓", Tone::Plain))],
         StepStatus::Failed(_) => vec![timed(line(Tone::Bad, "✗", Tone::Bold))],
         StepStatus::Retried(reason) => {
-            vec![timed(line(Tone::Warning, "↻", Tone::Plain)), why(reason)]
+            vec![timed(line(Tone::Warning, "↻", Tone::Plain)), dimmed(reason)]
         }
-        StepStatus::Skipped(reason) => vec![timed(line(Tone::Dim, "–", Tone::Plain)), why(reason)],
+        StepStatus::Skipped(reason) => {
+            vec![timed(line(Tone::Dim, "–", Tone::Plain)), dimmed(reason)]
+        }
     }
 }
 
@@ -206,7 +208,7 @@ fn case_lines(name: &str, nth: u32, attempt: &Attempt, again: bool) -> Vec<Line>
     }
     match &attempt.failed {
         Some(failed) if again => lines.push(Line::plain(2).with(Tone::Dim, &failed.what)),
-        Some(failed) => lines.extend(why(failed, 2, View::Normal)),
+        Some(failed) => lines.extend(failure_lines(failed, 2, View::Normal)),
         None => {}
     }
     lines
@@ -222,7 +224,7 @@ fn attempted(attempt: &Attempt) -> Vec<Line> {
         None => lines.push(Line::plain(2).with(Tone::Good, "passed").with(Tone::Dim, &took)),
         Some(failed) => {
             lines.push(Line::plain(2).with(Tone::Bad, "FAILED").with(Tone::Dim, &took));
-            lines.extend(why(failed, 4, View::Verbose));
+            lines.extend(failure_lines(failed, 4, View::Verbose));
         }
     }
     lines.push(Line::plain(0));
@@ -231,7 +233,7 @@ fn attempted(attempt: &Attempt) -> Vec<Line> {
 
 /// Why a case failed: the error, the step, crashes, and in the verbose view the screenshot and the
 /// newest log lines.
-fn why(failed: &CaseFailure, indent: usize, view: View) -> Vec<Line> {
+fn failure_lines(failed: &CaseFailure, indent: usize, view: View) -> Vec<Line> {
     let mut lines = vec![Line::plain(indent).with(Tone::Plain, &failed.what)];
     let dim = |text: &str| Line::plain(indent).with(Tone::Dim, text);
     if let Some((step, at)) = &failed.step {

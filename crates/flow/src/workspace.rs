@@ -80,8 +80,8 @@ impl Workspace {
 
     /// Sorts flows: those whose order is given first.
     pub fn sort(&self, flows: &mut [Flow]) {
-        let place = |flow: &Flow| self.order.iter().position(|name| *name == flow.name);
-        flows.sort_by_key(|flow| place(flow).unwrap_or(usize::MAX));
+        let position = |flow: &Flow| self.order.iter().position(|name| *name == flow.name);
+        flows.sort_by_key(|flow| position(flow).unwrap_or(usize::MAX));
     }
 }
 

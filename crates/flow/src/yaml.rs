@@ -140,14 +140,14 @@ fn bounds() -> Option<serde_saphyr::Budget> {
 }
 
 fn broken(source: &Arc<Source>, start: SourceLocation, error: &Error) -> FlowError {
-    let at = error.location().map(|at| place(source, at)).filter(|at| at.line > 0);
+    let at = error.location().map(|at| location(source, at)).filter(|at| at.line > 0);
     let text = error.without_snippet().to_string();
     // The library appends the position, which our message already has.
     let text = text.split(" at line ").next().unwrap_or_default();
     FlowError::new(at.unwrap_or(start), format!("invalid YAML: {text}"))
 }
 
-fn place(source: &Arc<Source>, at: Location) -> SourceLocation {
+fn location(source: &Arc<Source>, at: Location) -> SourceLocation {
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     SourceLocation::new(source, small(at.line()), small(at.column()))
 }
@@ -156,7 +156,7 @@ fn value(
     source: &Arc<Source>,
     Spanned { value: raw, referenced, defined }: Spanned<Raw>,
 ) -> Result<Value, FlowError> {
-    let at = place(source, referenced);
+    let at = location(source, referenced);
     let is = match raw {
         Raw::Nothing => ValueKind::Null,
         Raw::String(text) => ValueKind::Text(text),
@@ -176,7 +176,7 @@ fn value(
 }
 
 fn name(source: &Arc<Source>, key: Spanned<Raw>, map: &SourceLocation) -> Result<Key, FlowError> {
-    let at = Some(place(source, key.referenced)).filter(|at| at.line > 0);
+    let at = Some(location(source, key.referenced)).filter(|at| at.line > 0);
     let at = at.unwrap_or_else(|| map.clone());
     match key.value {
         Raw::String(name) => Ok(Key { at, name }),

@@ -387,7 +387,7 @@ fn phones<'a>(config: &Config, named: impl IntoIterator<Item = &'a str>) -> Devi
     phones_with(config, named, HelperMode::default())
 }
 
-/// The same, with their helpers used in this way.
+/// The phones of [`phones`], whose helpers are used in this way.
 fn phones_with<'a>(
     config: &Config,
     named: impl IntoIterator<Item = &'a str>,
@@ -462,7 +462,8 @@ fn session(
     Ok(session_with(phones, device.device, device.screenshot_size, options))
 }
 
-/// A session on these phones, of which the operator named some, with screenshots of this size.
+/// A session on these phones, with screenshots of this size. `named`: those that the operator
+/// named.
 fn session_with(
     phones: DeviceProviders,
     named: impl IntoIterator<Item = String>,

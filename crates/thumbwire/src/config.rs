@@ -163,7 +163,7 @@ impl Config {
 
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let log = var("LOG_LEVEL").as_deref().map(log_filter).transpose()?;
-        // It may be set for other programs, too, so that names of their modules are no mistake.
+        // It may be set for other programs, too, so names of their modules are accepted.
         let log = log.or_else(|| var("RUST_LOG"));
         let user = var("LOGNAME").or_else(|| var("USER")).unwrap_or_else(|| "unknown".into());
         let state = state(&var);
@@ -188,7 +188,7 @@ impl Config {
             #[cfg(feature = "appium")]
             appium_devices: match var("THUMBWIRE_APPIUM_DEVICE") {
                 Some(text) => appium_devices(&text)
-                    .map_err(|why| format!("invalid THUMBWIRE_APPIUM_DEVICE: {why}"))?,
+                    .map_err(|reason| format!("invalid THUMBWIRE_APPIUM_DEVICE: {reason}"))?,
                 None => Vec::new(),
             },
             // https://no-color.org: any non-empty value.
@@ -219,7 +219,7 @@ fn of_file(
 #[cfg(feature = "ios")]
 fn wda(var: &impl Fn(&str) -> Option<String>) -> Result<Vec<WdaAddress>, String> {
     let named = var("THUMBWIRE_WDA").map(|text| text.parse());
-    let named = named.transpose().map_err(|why| format!("invalid THUMBWIRE_WDA: {why}"))?;
+    let named = named.transpose().map_err(|reason| format!("invalid THUMBWIRE_WDA: {reason}"))?;
     Ok(Vec::from_iter(named))
 }
 
@@ -227,14 +227,16 @@ fn wda(var: &impl Fn(&str) -> Option<String>) -> Result<Vec<WdaAddress>, String>
 #[cfg(feature = "ios")]
 fn usbmuxd(var: &impl Fn(&str) -> Option<String>) -> Result<UsbmuxAddress, String> {
     let Some(address) = var("USBMUXD_SOCKET_ADDRESS") else { return Ok(UsbmuxAddress::default()) };
-    address.parse().map_err(|why| format!("invalid USBMUXD_SOCKET_ADDRESS {address:?}: {why}"))
+    address
+        .parse()
+        .map_err(|reason| format!("invalid USBMUXD_SOCKET_ADDRESS {address:?}: {reason}"))
 }
 
 /// The Appium server of the environment.
 #[cfg(feature = "appium")]
 fn appium_server(var: &impl Fn(&str) -> Option<String>) -> Result<Option<AppiumServer>, String> {
     let named = var("APPIUM_SERVER").map(|text| text.parse());
-    named.transpose().map_err(|why| format!("invalid APPIUM_SERVER: {why}"))
+    named.transpose().map_err(|reason| format!("invalid APPIUM_SERVER: {reason}"))
 }
 
 /// Reads phones of an Appium server: JSON, or `@` and a file with it.
@@ -247,7 +249,7 @@ pub fn appium_devices(text: &str) -> Result<Vec<AppiumDevice>, String> {
         Some(file) => std::fs::read_to_string(file)
             .map_err(|error| error.to_string())
             .and_then(|json| AppiumDevice::parse_all(&json))
-            .map_err(|why| format!("{file}: {why}")),
+            .map_err(|reason| format!("{file}: {reason}")),
         None => AppiumDevice::parse_all(text),
     }
 }

@@ -11,9 +11,9 @@ use super::{act, back, call, launch, wait};
 use thumbwire_agent::{AgentStatus, Decision, FunctionCall};
 
 /// How often to type a text that does not appear.
-const MOST_TEXTS: u32 = 6;
+const MAX_TEXTS: u32 = 6;
 /// How often to return to a step before trying another.
-const MOST_TRIES: usize = 2;
+const MAX_TRIES: usize = 2;
 
 impl ScriptStepper<'_> {
     /// Whether the number next to `tap` moves away from the target. The number is read from text in
@@ -43,15 +43,15 @@ impl ScriptStepper<'_> {
     }
 
     /// Types a text unless it is there already.
-    pub(super) fn write(&mut self, aim: &ScriptTarget, text: &str) -> Option<Decision> {
+    pub(super) fn write(&mut self, target: &ScriptTarget, text: &str) -> Option<Decision> {
         let (at, text) = (self.state.at, fill(text, &self.read()));
-        let aim = self.filled(aim);
-        let Some(row) = self.seen.find(&aim) else {
+        let target = self.filled(target);
+        let Some(row) = self.seen.find(&target) else {
             return Some(self.lost());
         };
         let shows = &self.seen.rows[row].name;
-        let there = plain(shows) == plain(&text) || (is_hidden(shows) && self.state.times > 0);
-        if there || self.state.times >= MOST_TEXTS {
+        let is_there = plain(shows) == plain(&text) || (is_hidden(shows) && self.state.times > 0);
+        if is_there || self.state.times >= MAX_TEXTS {
             self.go_on();
             return None;
         }
@@ -138,9 +138,10 @@ impl ScriptStepper<'_> {
         let tries = |step| self.state.tried.iter().filter(|&&tried| tried == step).count();
         let steps = || {
             let others = (begin..=end).rev().filter(|&step| step != self.state.at);
-            others.filter(|&step| tries(step) < MOST_TRIES)
+            others.filter(|&step| tries(step) < MAX_TRIES)
         };
-        let shows = |step: &usize| self.target_of(*step).is_some_and(|aim| self.seen.shows(&aim));
+        let shows =
+            |step: &usize| self.target_of(*step).is_some_and(|target| self.seen.shows(&target));
         let writes = |step: &usize| matches!(self.script[*step], ScriptStep::Type(..));
         let named = steps().filter(|step| !writes(step)).find(shows);
         named.or_else(|| steps().filter(writes).find(shows))
@@ -149,10 +150,10 @@ impl ScriptStepper<'_> {
     /// The target of a step.
     pub(super) fn target_of(&self, step: usize) -> Option<ScriptTarget> {
         match self.script.get(step)? {
-            ScriptStep::Tap(aim)
-            | ScriptStep::LongPress(aim)
-            | ScriptStep::Type(aim, _)
-            | ScriptStep::SetSwitch(aim, _) => Some(self.filled(aim)),
+            ScriptStep::Tap(target)
+            | ScriptStep::LongPress(target)
+            | ScriptStep::Type(target, _)
+            | ScriptStep::SetSwitch(target, _) => Some(self.filled(target)),
             ScriptStep::TapUntil { tap, .. } => Some(self.filled(tap)),
             _ => None,
         }
@@ -172,14 +173,14 @@ impl ScriptStepper<'_> {
         let form = (0..self.state.at).rev().take_while(|&at| is_of_form(&self.script[at]));
         let form = form.filter(|at| !self.state.redone.contains(at));
         let differs = |at: &usize| match &self.script[*at] {
-            ScriptStep::Type(aim, text) => {
+            ScriptStep::Type(target, text) => {
                 let text = fill(text, &self.read());
-                self.seen.find(&self.filled(aim)).is_some_and(|row| {
+                self.seen.find(&self.filled(target)).is_some_and(|row| {
                     let row = &self.seen.rows[row];
                     row.is_field() && !is_hidden(&row.name) && plain(&row.name) != plain(&text)
                 })
             }
-            ScriptStep::SetSwitch(aim, on) => switch_of(&self.filled(aim), &self.seen.rows)
+            ScriptStep::SetSwitch(target, on) => switch_of(&self.filled(target), &self.seen.rows)
                 .is_some_and(|row| self.seen.rows[row].checked != *on),
             ScriptStep::TapUntil { tap, shows, .. } => {
                 self.seen.shows(&self.filled(tap)) && !self.seen.shows(&self.filled(shows))
@@ -191,13 +192,13 @@ impl ScriptStepper<'_> {
 
     /// What was tapped last is still visible: the tap missed.
     pub(super) fn retry(&mut self) -> Option<Decision> {
-        const MOST_ENDS: u32 = 3;
+        const MAX_ENDS: u32 = 3;
         let last = self.script.len().checked_sub(1)?;
-        let ScriptStep::Tap(aim) = &self.script[last] else { return None };
-        let row = self.seen.find(&self.filled(aim))?;
+        let ScriptStep::Tap(target) = &self.script[last] else { return None };
+        let row = self.seen.find(&self.filled(target))?;
         self.state.times += 1;
         let click = self.click(row);
-        (self.state.times <= MOST_ENDS)
+        (self.state.times <= MAX_ENDS)
             .then(|| self.perform(last, "It is still visible; tap again.", click))
     }
 
@@ -244,12 +245,12 @@ impl ScriptStepper<'_> {
         self.go_on();
     }
 
-    pub(super) fn filled(&self, aim: &ScriptTarget) -> ScriptTarget {
-        aim.filled(&self.read())
+    pub(super) fn filled(&self, target: &ScriptTarget) -> ScriptTarget {
+        target.filled(&self.read())
     }
 
-    pub(super) fn tap(&mut self, aim: &ScriptTarget, reason: &str) -> Option<Decision> {
-        let row = self.seen.find(aim)?;
+    pub(super) fn tap(&mut self, target: &ScriptTarget, reason: &str) -> Option<Decision> {
+        let row = self.seen.find(target)?;
         Some(act(reason, self.click(row)))
     }
 
@@ -261,19 +262,19 @@ impl ScriptStepper<'_> {
     /// Screen size. It is smaller while the keyboard is up, and a window that fills only a part
     /// does not tell it.
     pub(super) fn size(&self) -> (i32, i32) {
-        const LEAST: i32 = 600;
-        if self.seen.size.1 < LEAST { self.state.size } else { self.seen.size }
+        const MIN_HEIGHT: i32 = 600;
+        if self.seen.size.1 < MIN_HEIGHT { self.state.size } else { self.seen.size }
     }
 
-    pub(super) fn swipe(&self, way: ScriptSwipe) -> FunctionCall {
-        let size = match (self.seen.by_id, way) {
+    pub(super) fn swipe(&self, direction: ScriptSwipe) -> FunctionCall {
+        let size = match (self.seen.by_id, direction) {
             (true, ScriptSwipe::Up) => return call("scroll", json!({ "direction": "down" })),
             (true, ScriptSwipe::Down) => return call("scroll", json!({ "direction": "up" })),
             // The text does not tell the size; any phone is larger.
             (true, ScriptSwipe::FromTop) => (400, 900),
             (false, _) => self.size(),
         };
-        let [(start_x, start_y), (end_x, end_y)] = way.across(size);
+        let [(start_x, start_y), (end_x, end_y)] = direction.across(size);
         let arguments = json!({
             "start_x": start_x, "start_y": start_y, "end_x": end_x, "end_y": end_y, "duration": 800,
         });

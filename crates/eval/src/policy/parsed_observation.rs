@@ -74,11 +74,11 @@ impl ParsedObservation {
         }
     }
 
-    pub(super) fn find(&self, aim: &ScriptTarget) -> Option<usize> {
-        aim.find(&self.rows)
+    pub(super) fn find(&self, target: &ScriptTarget) -> Option<usize> {
+        target.find(&self.rows)
     }
 
-    pub(super) fn shows(&self, aim: &ScriptTarget) -> bool {
-        self.find(aim).is_some()
+    pub(super) fn shows(&self, target: &ScriptTarget) -> bool {
+        self.find(target).is_some()
     }
 }

@@ -30,7 +30,7 @@ pub struct PromptOnlyModel {
     last: Mutex<(u32, String)>,
 }
 
-/// With slips, each how manieth answer is unusable.
+/// With slips, every third answer is unusable.
 const SLIP: u32 = 3;
 
 impl PromptOnlyModel {

@@ -26,7 +26,7 @@ const BLOCKS: [&str; 15] = [
     "Current Screen Controls",
 ];
 
-/// What a message says, as far as it is needed.
+/// The parts of a message that a policy needs.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct PromptText {
     /// Whether it asks to judge a claim.
@@ -77,26 +77,26 @@ impl PromptText {
     pub(super) fn observation(&self) -> ParsedObservation {
         let mut seen = ParsedObservation { app: self.app.clone(), by_id: true, ..<_>::default() };
         for (at, line) in self.lines.iter().enumerate() {
-            let place = i32::try_from(at).unwrap_or(i32::MAX / 100);
+            let number = i32::try_from(at).unwrap_or(i32::MAX / 100);
             for name in line.names() {
                 seen.rows.push(VisibleControl {
                     name: name.into(),
                     kind: line.kind().into(),
-                    rect: [0, place * 40, 100, place * 40 + 40],
+                    rect: [0, number * 40, 100, number * 40 + 40],
                     checked: line.states.iter().any(|state| state == "on" || state == "checked"),
-                    line: Some(place),
+                    line: Some(number),
                 });
                 seen.ids.push(line.id.clone().unwrap_or_default());
                 seen.names.push(line.first_text().into());
             }
         }
-        let says = |signs: &[&str]| {
+        let has_feedback = |signs: &[&str]| {
             self.feedback.iter().any(|text| {
                 let text = text.to_lowercase();
                 signs.iter().any(|sign| text.contains(sign))
             })
         };
-        seen.failed = says(&[
+        seen.failed = has_feedback(&[
             "nothing on the screen changed",
             "as before",
             "not there",
@@ -105,9 +105,9 @@ impl PromptText {
             "did not answer",
             "the tap may have gone",
         ]);
-        seen.crashed = says(&["the app crashed."]);
-        seen.moved = says(&["the tap may have gone"]);
-        seen.strayed = says(&["the control beside it"]);
+        seen.crashed = has_feedback(&["the app crashed."]);
+        seen.moved = has_feedback(&["the tap may have gone"]);
+        seen.strayed = has_feedback(&["the control beside it"]);
         seen
     }
 }

@@ -41,15 +41,15 @@ pub(super) struct Progress {
 }
 
 /// Maximum repeats of typing a text, scrolling a list, or tapping.
-const MOST: u32 = 24;
+const MAX_REPEATS: u32 = 24;
 /// How often to scroll a list forward before scrolling back.
-const FURTHEST: u32 = 8;
+const MAX_FORWARD: u32 = 8;
 /// Maximum restarts of a part because another app is in front at its end.
-const MOST_RETURNS: u32 = 3;
+const MAX_RETURNS: u32 = 3;
 /// Maximum repeats of a step without visible effect: some steps have none.
-const MOST_AGAIN: usize = 2;
+const MAX_AGAIN: usize = 2;
 /// How often to leave a page opened by a stray tap.
-const MOST_STRAYED: u32 = 3;
+const MAX_STRAYED: u32 = 3;
 
 /// Makes one decision.
 pub(super) struct ScriptStepper<'a> {
@@ -130,27 +130,27 @@ impl<'a> ScriptStepper<'a> {
         if done && !self.seen.failed {
             return None;
         }
-        if self.seen.strayed && self.state.strayed < MOST_STRAYED {
+        if self.seen.strayed && self.state.strayed < MAX_STRAYED {
             self.state.strayed += 1;
             self.state.at = self.state.at.min(step);
             return Some(self.go_back("The wrong page opened; go back."));
         }
         // An action reported as failed may have worked anyway: then the next step's target is
         // visible.
-        let shows = |step| self.target_of(step).is_some_and(|aim| self.seen.shows(&aim));
+        let shows = |step| self.target_of(step).is_some_and(|target| self.seen.shows(&target));
         let next = (step + 1..self.script.len()).find(|&next| self.target_of(next).is_some());
         // Many pages have text fields, so a field proves nothing if the step's own target is
         // visible too.
         let tells = |&next: &usize| {
             shows(next) && !(matches!(self.script[next], ScriptStep::Type(..)) && shows(step))
         };
-        let led_on = next.as_ref().is_some_and(tells);
+        let next_is_shown = next.as_ref().is_some_and(tells);
         let aimless = self.target_of(step).is_none();
         let again = || self.state.again.iter().filter(|done| **done == self.script[step]).count();
-        if done && !self.seen.moved && again() >= MOST_AGAIN {
+        if done && !self.seen.moved && again() >= MAX_AGAIN {
             return None;
         }
-        if !led_on && (shows(step) || (aimless && !done)) {
+        if !next_is_shown && (shows(step) || (aimless && !done)) {
             self.state.again.push(self.script[step].clone());
             self.state.at = self.state.at.min(step);
         }
@@ -184,7 +184,7 @@ impl<'a> ScriptStepper<'a> {
             let last = self.script.get(self.state.at - 1);
             let touched = last
                 .is_some_and(|step| matches!(step, ScriptStep::Tap(_) | ScriptStep::LongPress(_)));
-            if !touched || self.state.returns >= MOST_RETURNS {
+            if !touched || self.state.returns >= MAX_RETURNS {
                 return None;
             }
             self.state.returns += 1;
@@ -218,22 +218,22 @@ impl<'a> ScriptStepper<'a> {
                 let key = json!({ "key_code": format!("KEYCODE_{key}") });
                 return Some(self.perform(at, "Press the key.", call("press_key", key)));
             }
-            ScriptStep::Swipe(way) => {
+            ScriptStep::Swipe(direction) => {
                 self.go_on();
-                return Some(self.perform(at, "Swipe.", self.swipe(*way)));
+                return Some(self.perform(at, "Swipe.", self.swipe(*direction)));
             }
             _ if self.seen.rows.is_empty() => return Some(self.lost()),
-            ScriptStep::SkipIfVisible(aim) => match self.seen.shows(&self.filled(aim)) {
+            ScriptStep::SkipIfVisible(target) => match self.seen.shows(&self.filled(target)) {
                 true => self.go_to_next_part(),
                 false => self.go_on(),
             },
-            ScriptStep::Read(aim) => {
-                let aim = self.filled(aim);
-                let Some(row) = self.seen.find(&aim) else { return Some(self.lost()) };
-                let text = aim.read(&self.seen.rows[row].name);
+            ScriptStep::Read(target) => {
+                let target = self.filled(target);
+                let Some(row) = self.seen.find(&target) else { return Some(self.lost()) };
+                let text = target.read(&self.seen.rows[row].name);
                 self.remember(text);
             }
-            ScriptStep::Count(aim) => match self.filled(aim).count(&self.seen.rows) {
+            ScriptStep::Count(target) => match self.filled(target).count(&self.seen.rows) {
                 0 => return Some(self.lost()),
                 count => self.remember(count.to_string()),
             },
@@ -241,16 +241,22 @@ impl<'a> ScriptStepper<'a> {
                 let sum = sum(&self.read());
                 self.remember(sum);
             }
-            ScriptStep::ScrollTo(aim, way) => {
-                if !self.seen.shows(&self.filled(aim)) {
+            ScriptStep::ScrollTo(target, direction) => {
+                if !self.seen.shows(&self.filled(target)) {
                     self.state.times += 1;
                     // Anything in the other direction is found on the way back.
-                    let way = if self.state.times <= FURTHEST { *way } else { ScriptSwipe::Down };
-                    return Some(match self.state.times > MOST {
+                    let direction = if self.state.times <= MAX_FORWARD {
+                        *direction
+                    } else {
+                        ScriptSwipe::Down
+                    };
+                    return Some(match self.state.times > MAX_REPEATS {
                         true => self.lost(),
-                        false => {
-                            self.perform(at, "It must be further down; scroll.", self.swipe(way))
-                        }
+                        false => self.perform(
+                            at,
+                            "It must be further down; scroll.",
+                            self.swipe(direction),
+                        ),
                     });
                 }
                 self.go_on();
@@ -264,7 +270,7 @@ impl<'a> ScriptStepper<'a> {
                         _ => tap,
                     };
                     return Some(match self.seen.find(&tap) {
-                        Some(row) if self.state.times <= MOST => {
+                        Some(row) if self.state.times <= MAX_REPEATS => {
                             self.state.lost = 0;
                             self.perform(at, "Tap it once more.", self.click(row))
                         }
@@ -273,22 +279,24 @@ impl<'a> ScriptStepper<'a> {
                 }
                 self.go_on();
             }
-            ScriptStep::SetSwitch(aim, on) => {
-                let Some(row) = switch_of(&self.filled(aim), &self.seen.rows) else {
+            ScriptStep::SetSwitch(target, on) => {
+                let Some(row) = switch_of(&self.filled(target), &self.seen.rows) else {
                     return Some(self.lost());
                 };
                 if self.seen.rows[row].checked != *on {
                     self.state.times += 1;
-                    return Some(match self.state.times > MOST {
+                    return Some(match self.state.times > MAX_REPEATS {
                         true => self.lost(),
                         false => self.perform(at, "Flip the switch.", self.click(row)),
                     });
                 }
                 self.go_on();
             }
-            ScriptStep::Type(aim, text) => return self.write(aim, text),
-            ScriptStep::Tap(aim) => {
-                let Some(row) = self.seen.find(&self.filled(aim)) else { return Some(self.lost()) };
+            ScriptStep::Type(target, text) => return self.write(target, text),
+            ScriptStep::Tap(target) => {
+                let Some(row) = self.seen.find(&self.filled(target)) else {
+                    return Some(self.lost());
+                };
                 if let Some(other) = self.undo_step() {
                     self.state.redone.push(other);
                     self.state.at = other;
@@ -299,8 +307,10 @@ impl<'a> ScriptStepper<'a> {
                 self.go_on();
                 return Some(self.perform(at, "Tap it.", click));
             }
-            ScriptStep::LongPress(aim) => {
-                let Some(row) = self.seen.find(&self.filled(aim)) else { return Some(self.lost()) };
+            ScriptStep::LongPress(target) => {
+                let Some(row) = self.seen.find(&self.filled(target)) else {
+                    return Some(self.lost());
+                };
                 let hold = self.long_press(row);
                 self.go_on();
                 return Some(self.perform(at, "Long-press it.", hold));

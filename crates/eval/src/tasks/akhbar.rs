@@ -89,9 +89,9 @@ fn forget(draw: &mut ParamSource<'_>) -> TaskInstance {
 }
 
 fn find(draw: &mut ParamSource<'_>) -> TaskInstance {
-    let (question, story, told, fact) = draw.pick(&FACTS);
+    let (question, story, pattern, fact) = draw.pick(&FACTS);
     let mut script = open(story);
-    script.extend([ScriptStep::Read(like(told)), ScriptStep::Answer("{0}".into())]);
+    script.extend([ScriptStep::Read(like(pattern)), ScriptStep::Answer("{0}".into())]);
     TaskInstance {
         goal: format!(
             "{question} The Arabic news app (com.example.akhbar) has a story about {}.",
@@ -114,10 +114,10 @@ const DETAILS: [(&str, usize, &str, &str); 6] = [
 ];
 
 fn detail(draw: &mut ParamSource<'_>) -> TaskInstance {
-    let (question, story, told, fact) = draw.pick(&DETAILS);
+    let (question, story, pattern, fact) = draw.pick(&DETAILS);
     let mut script = open(story);
-    script.push(ScriptStep::ScrollTo(like(told), ScriptSwipe::Up));
-    script.extend([ScriptStep::Read(like(told)), ScriptStep::Answer("{0}".into())]);
+    script.push(ScriptStep::ScrollTo(like(pattern), ScriptSwipe::Up));
+    script.extend([ScriptStep::Read(like(pattern)), ScriptStep::Answer("{0}".into())]);
     TaskInstance {
         goal: format!(
             "I read something about {} in the Arabic news app (com.example.akhbar). {question}",

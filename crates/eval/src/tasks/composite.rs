@@ -268,7 +268,7 @@ fn email_to_members(draw: &mut ParamSource<'_>) -> TaskInstance {
 }
 
 fn news_to_message(draw: &mut ParamSource<'_>) -> TaskInstance {
-    let (question, story, told, fact) = draw.pick(&akhbar::FACTS);
+    let (question, story, pattern, fact) = draw.pick(&akhbar::FACTS);
     let name = draw.pick(&FIRST);
     TaskInstance {
         goal: format!(
@@ -277,7 +277,7 @@ fn news_to_message(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: thread(20, name, &["Do you know it?"]),
         script: [
             akhbar::open(story),
-            vec![ScriptStep::Read(like(told))],
+            vec![ScriptStep::Read(like(pattern))],
             messages::send(name, "{0}"),
         ]
         .concat(),

@@ -185,8 +185,8 @@ fn event(draw: &mut ParamSource<'_>) -> TaskInstance {
 }
 
 fn news_to_note(draw: &mut ParamSource<'_>) -> TaskInstance {
-    let (question, story, told, fact) = draw.pick(&akhbar::FACTS);
-    let read = vec![ScriptStep::Read(like(told))];
+    let (question, story, pattern, fact) = draw.pick(&akhbar::FACTS);
+    let read = vec![ScriptStep::Read(like(pattern))];
     TaskInstance {
         goal: format!(
             "{question} The Arabic news app (com.example.akhbar) has the answer. Add a note \"News\" in Notes with the number as its text."

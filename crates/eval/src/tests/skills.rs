@@ -170,13 +170,13 @@ impl<'a> Setting<'a> {
 }
 
 impl SkillStudy {
-    /// Runs the study. Calls `told` after each task.
+    /// Runs the study. Calls `on_score` after each task.
     ///
     /// # Errors
     /// A run could not be started, or the folder not be written.
     pub(super) fn run(
         &self,
-        told: &(dyn Fn(&SkillScore) + Sync),
+        on_score: &(dyn Fn(&SkillScore) + Sync),
     ) -> Result<Vec<SkillScore>, String> {
         let all: Vec<(Task, u64)> = self
             .tasks
@@ -190,7 +190,7 @@ impl SkillStudy {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some((task, seed)) = all.get(at) else { return };
                 let score = self.task(task, *seed);
-                score.iter().for_each(told);
+                score.iter().for_each(on_score);
                 lock(&scores).push((at, score));
             }
         };
@@ -222,8 +222,8 @@ impl SkillStudy {
         };
         let skill = match learned {
             Ok(skill) => skill,
-            Err(why) => {
-                score.not_saved = why;
+            Err(reason) => {
+                score.not_saved = reason;
                 // Without a skill, the second run takes what the first did.
                 (score.again, score.other) = (first.clone(), first);
                 score.other.calls = score.other_first_calls;
@@ -234,8 +234,8 @@ impl SkillStudy {
         let written = fs::write(&file, skill.to_text());
         written.map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         // As it is in the file.
-        let skill =
-            Skill::read(&skill.to_text()).map_err(|why| format!("{}: {why}", file.display()))?;
+        let skill = Skill::read(&skill.to_text())
+            .map_err(|reason| format!("{}: {reason}", file.display()))?;
         let skills = Arc::new(Skills::of(vec![skill.clone()])?);
         score.again = run(task, seed, &Setting::plain("same", Some(&skills)))?;
         score.other = run(task, seed + 1, &Setting::plain("other parameters", Some(&skills)))?;
@@ -281,7 +281,7 @@ async fn run_on_fresh_phone(
     seed: u64,
     setting: &Setting<'_>,
 ) -> Result<SkillRun, String> {
-    const LONGEST: Duration = Duration::from_secs(3_600);
+    const MAX_TIME: Duration = Duration::from_secs(3_600);
     let rule =
         |rule: &String| seeded(rule, task.name).parse::<Rule>().map_err(|error| error.to_string());
     let rules = setting.rules.iter().map(rule).collect::<Result<Vec<_>, _>>()?;
@@ -324,7 +324,7 @@ async fn run_on_fresh_phone(
         }
     };
     let agent = agent.with_event_sink(Arc::clone(&acts) as Arc<dyn EventSink>);
-    let call = Call { ask: Arc::new(YesUser), ..Call::with_timeout(LONGEST) };
+    let call = Call { ask: Arc::new(YesUser), ..Call::with_timeout(MAX_TIME) };
     let ended = agent.run(&call, &case.goal, Memory::default()).await;
     let judged = match ended.status {
         AgentStatus::Finish => judge(&before, &env.phone, &ended.reason, &case.wants),
@@ -390,7 +390,7 @@ async fn stray_changes(
     };
     let changes = before.changes(&PhoneState::of(phone)).into_iter();
     let stray = changes.filter(|change| !is_own(change) && !is_by_itself(&change.0));
-    Ok(stray.map(|((place, key), value)| format!("{key} = {value:?} in {place}")).collect())
+    Ok(stray.map(|((location, key), value)| format!("{key} = {value:?} in {location}")).collect())
 }
 
 /// A changed key, with its location, and its new value.
@@ -458,14 +458,14 @@ fn second_run_needs_no_decisions_and_changed_phones_no_wrong_act() {
     };
     let scores = study.run(&|_| {}).unwrap();
     let sum = SkillSummary::of(&scores);
-    let told = table(&scores);
-    assert_eq!((sum.tasks, sum.saved), (some.len(), some.len()), "{told}");
-    assert_eq!(sum.again_successes, some.len(), "{told}");
-    assert!(sum.first_calls > 40 && sum.again() <= 0.1, "{told}");
-    assert_eq!(sum.other_successes, some.len(), "{told}");
-    assert!(sum.other_calls * 2 < sum.other_first_calls, "{told}");
-    assert!(sum.changed > 50 && sum.acts > 50, "{told}");
-    assert_eq!(sum.wrong, 0, "{told}");
+    let shown = table(&scores);
+    assert_eq!((sum.tasks, sum.saved), (some.len(), some.len()), "{shown}");
+    assert_eq!(sum.again_successes, some.len(), "{shown}");
+    assert!(sum.first_calls > 40 && sum.again() <= 0.1, "{shown}");
+    assert_eq!(sum.other_successes, some.len(), "{shown}");
+    assert!(sum.other_calls * 2 < sum.other_first_calls, "{shown}");
+    assert!(sum.changed > 50 && sum.acts > 50, "{shown}");
+    assert_eq!(sum.wrong, 0, "{shown}");
 }
 
 /// The figures of docs/skills.md.

@@ -172,10 +172,8 @@ pub(super) fn set_location(
 ) -> Option<StepKind> {
     let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
-    let mut degrees = |key: &'static str, most: f64| match map.take(key) {
-        Some(value) => {
-            value::number(value, &format!("`{key}`"), [-most, most], parameters, context)
-        }
+    let mut degrees = |key: &'static str, max: f64| match map.take(key) {
+        Some(value) => value::number(value, &format!("`{key}`"), [-max, max], parameters, context),
         None => {
             context.error(map.at(), "`setLocation` needs `latitude` and `longitude` in degrees");
             None
@@ -204,21 +202,21 @@ pub(super) fn travel(
         context.error(map.at(), "`travel` needs `points`, such as \"48.8578, 2.2951\"");
         return None;
     };
-    let mut places = Vec::new();
+    let mut locations = Vec::new();
     for point in context.list(points, "`points`") {
         let text = value::nonempty_text(point, "a point", parameters, context)?;
-        let place = text.split_once(',').and_then(|(latitude, longitude)| {
+        let location = text.split_once(',').and_then(|(latitude, longitude)| {
             Location::new(latitude.trim().parse().ok()?, longitude.trim().parse().ok()?)
         });
-        let Some(place) = place else {
+        let Some(location) = location else {
             let what = format!("a point must be `latitude, longitude` in degrees, not {text:?}");
             context.error(&point.at, what);
             return None;
         };
-        places.push(place);
+        locations.push(location);
     }
     let mut steps = Vec::new();
-    for place in way(&places, speed) {
+    for location in route(&locations, speed) {
         if steps.len() >= MAX_PLACES {
             let what = format!(
                 "`travel` takes more than {} s; use a higher `speed` in metres per second, or fewer points",
@@ -227,14 +225,14 @@ pub(super) fn travel(
             context.error(&points.at, what);
             return None;
         }
-        steps.push(inner_step(&at, StepKind::Act(Action::SetLocation(place))));
+        steps.push(inner_step(&at, StepKind::Act(Action::SetLocation(location))));
         steps.push(inner_step(&at, StepKind::Act(Action::Wait(Duration::from_secs(1)))));
     }
     Some(StepKind::When { conditions: Vec::new(), steps })
 }
 
 /// The places on the way, a second apart; the arguments points are among them.
-fn way(points: &[Location], speed: f64) -> impl Iterator<Item = Location> {
+fn route(points: &[Location], speed: f64) -> impl Iterator<Item = Location> {
     let legs = points.windows(2).flat_map(move |leg| {
         let (from, to) = (leg[0], leg[1]);
         let seconds = (distance(from, to) / speed).ceil().clamp(1.0, 1e6);
@@ -370,13 +368,17 @@ mod tests {
 
     #[test]
     fn way_has_a_place_for_each_second() {
-        let place = |latitude, longitude| Location { latitude, longitude };
+        let location = |latitude, longitude| Location { latitude, longitude };
         // A degree of latitude has 111 km.
-        let all: Vec<Location> = way(&[place(0.0, 0.0), place(1.0, 0.0)], 30_000.0).collect();
+        let all: Vec<Location> =
+            route(&[location(0.0, 0.0), location(1.0, 0.0)], 30_000.0).collect();
         assert_eq!(all.len(), 5);
-        assert_eq!((all[0], all[2], all[4]), (place(0.0, 0.0), place(0.5, 0.0), place(1.0, 0.0)));
-        let paris_to_rome = distance(place(48.8578, 2.2951), place(41.8902, 12.4922));
+        assert_eq!(
+            (all[0], all[2], all[4]),
+            (location(0.0, 0.0), location(0.5, 0.0), location(1.0, 0.0))
+        );
+        let paris_to_rome = distance(location(48.8578, 2.2951), location(41.8902, 12.4922));
         assert!((1_100_000.0..1_115_000.0).contains(&paris_to_rome), "{paris_to_rome}");
-        assert_eq!(way(&[], 1.0).count(), 0);
+        assert_eq!(route(&[], 1.0).count(), 0);
     }
 }

@@ -182,7 +182,7 @@ fn evaluate(
     let value = evaluator.choice().map_err(|what| unsupported(&what))?;
     match evaluator.tokens {
         [] => Ok(value),
-        [odd, ..] => Err(unsupported(&format!("{odd} is not supported here"))),
+        [token, ..] => Err(unsupported(&format!("{token} is not supported here"))),
     }
 }
 

@@ -45,15 +45,15 @@ pub(crate) fn nonempty_text(
 pub(crate) fn number(
     value: &Value,
     of: &str,
-    [least, most]: [f64; 2],
+    [min, max]: [f64; 2],
     parameters: &Parameters,
     context: &mut ParseContext,
 ) -> Option<f64> {
     let text = text(value, of, parameters, context)?;
     let number = text.replace('_', "").trim().parse::<f64>().ok();
-    let number = number.filter(|number| (least..=most).contains(number));
+    let number = number.filter(|number| (min..=max).contains(number));
     if number.is_none() {
-        let what = format!("{of} must be a number from {least} to {most}, not {text:?}");
+        let what = format!("{of} must be a number from {min} to {max}, not {text:?}");
         context.error(&value.at, what);
     }
     number
@@ -77,11 +77,11 @@ pub(crate) trait MapValues {
         context: &mut ParseContext,
     ) -> Option<bool>;
 
-    /// The whole number under this key, up to `most`.
+    /// The whole number under this key, up to `max`.
     fn count(
         &mut self,
         key: &'static str,
-        most: u32,
+        max: u32,
         parameters: &Parameters,
         context: &mut ParseContext,
     ) -> Option<u32>;
@@ -127,12 +127,12 @@ impl MapValues for MapReader<'_> {
     fn count(
         &mut self,
         key: &'static str,
-        most: u32,
+        max: u32,
         parameters: &Parameters,
         context: &mut ParseContext,
     ) -> Option<u32> {
         let value = self.take(key)?;
-        let range = [0.0, f64::from(most)];
+        let range = [0.0, f64::from(max)];
         let number = number(value, &format!("`{key}`"), range, parameters, context)?;
         // Within the range; Maestro drops a fraction too.
         Some(number as u32)

@@ -25,15 +25,16 @@ impl AppiumFlags {
     /// # Errors
     /// A value is not what it should be, there are phones without a server, or two with one id.
     pub(super) fn applied_to(&self, config: Config) -> Result<Config, CliError> {
-        let invalid = |flag: &str, why: String| CliError::usage(format!("invalid {flag}: {why}"));
+        let invalid =
+            |flag: &str, reason: String| CliError::usage(format!("invalid {flag}: {reason}"));
         let appium = match &self.appium {
-            Some(url) => Some(url.parse().map_err(|why| invalid("--appium", why))?),
+            Some(url) => Some(url.parse().map_err(|reason| invalid("--appium", reason))?),
             None => config.appium,
         };
         let mut appium_devices: Vec<AppiumDevice> = Vec::new();
         for text in &self.appium_device {
             let devices = config::appium_devices(text);
-            appium_devices.extend(devices.map_err(|why| invalid("--appium-device", why))?);
+            appium_devices.extend(devices.map_err(|reason| invalid("--appium-device", reason))?);
         }
         if appium_devices.is_empty() {
             appium_devices = config.appium_devices;

@@ -68,9 +68,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     // The demo uses only built-in phones, so it contacts no adb server.
     let phones = DeviceProviders::default().with(VirtualPhoneProvider::default());
     let folder = out.join("android");
-    let mut story = DemoScript::begin(phones, VIRTUAL, &folder, stage).await?;
-    story.run().await?;
-    let mut runs = vec![story.end("android", "1. An MCP client drives an Android phone").await?];
+    let mut demo = DemoScript::begin(phones, VIRTUAL, &folder, stage).await?;
+    demo.run().await?;
+    let mut runs = vec![demo.end("android", "1. An MCP client drives an Android phone").await?];
     #[cfg(feature = "ios")]
     runs.push(iphone::drive(&out, stage).await?);
     runs.push(pursue_a_goal(&out, stage).await?);
@@ -123,8 +123,8 @@ async fn pursue_a_goal(out: &Path, stage: Stage) -> Result<SuiteRun, CliError> {
     let lines = Arc::new(PlainView::new(write, stage.output.style, stage.verbose));
     lines.begin(GOAL, &["Virtual Pixel".to_owned(), "a script in place of a model".to_owned()]);
     let memory = std::mem::take(&mut run.memory);
-    let mind = Arc::new(ModelPolicy::new(model).with_pictures(ScreenshotMode::Both));
-    let agent = run.agent(mind, options, Arc::clone(&lines) as Arc<dyn EventSink>);
+    let policy = Arc::new(ModelPolicy::new(model).with_pictures(ScreenshotMode::Both));
+    let agent = run.agent(policy, options, Arc::clone(&lines) as Arc<dyn EventSink>);
     let ended = agent.run(&Call::with_timeout(Duration::from_secs(120)), GOAL, memory).await;
     session.end().await;
     lines.end(&ended);
@@ -284,7 +284,7 @@ impl DemoScript {
         if !shows.is_empty() {
             details.push(format!("{shows} · {}", millis(took)));
         }
-        self.told(title, &shows, &details)?;
+        self.print_step(title, &shows, &details)?;
         let record = NamedStep {
             step: self.steps,
             name: title.to_owned(),
@@ -303,7 +303,7 @@ impl DemoScript {
     }
 
     /// Prints a step.
-    fn told(&self, title: &str, shows: &str, details: &[String]) -> Result<(), CliError> {
+    fn print_step(&self, title: &str, shows: &str, details: &[String]) -> Result<(), CliError> {
         let Stage { output, verbose } = self.stage;
         let head = (Style::Good, "  ✓ ");
         let shows = match (shows.is_empty(), verbose) {
@@ -325,8 +325,8 @@ impl DemoScript {
             _ => Vec::new(),
         };
         for word in words {
-            let there = seen.iter().flat_map(|line| &line.texts).any(|text| text.contains(word));
-            if !there {
+            let is_shown = seen.iter().flat_map(|line| &line.texts).any(|text| text.contains(word));
+            if !is_shown {
                 let text = format!(
                     "the screen does not show {word:?}. Screenshots are in {}",
                     self.out.display()

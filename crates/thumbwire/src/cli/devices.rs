@@ -18,20 +18,20 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let config = &arguments.sources.applied_to(config)?;
     // Named, the built-in virtual phones are in the list, if this program has them.
-    let there = phones(config, BUILT_IN).list().await;
+    let listed = phones(config, BUILT_IN).list().await;
     if arguments.json {
-        let rows = there.iter().map(row);
+        let rows = listed.iter().map(row);
         print(&format!("{}\n", serde_json::Value::from_iter(rows)))?;
         return Ok(0);
     }
-    if there.iter().all(is_built_in) {
+    if listed.iter().all(is_built_in) {
         print(&format!(
             "No phone is connected: the adb server at {} is not running or lists none.\nUse `--device HOST:PORT` for a phone's adbd.\n",
             config.adb_server
         ))?;
     }
-    let width = there.iter().map(|phone| phone.id.len()).max().unwrap_or(0);
-    for phone in &there {
+    let width = listed.iter().map(|phone| phone.id.len()).max().unwrap_or(0);
+    for phone in &listed {
         let model = if phone.model.is_empty() { "-" } else { &phone.model };
         let platform = phone.platform;
         let used = match is_built_in(phone) {

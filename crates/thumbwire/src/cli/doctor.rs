@@ -238,9 +238,9 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
         return Err(CliError::usage("--android is for the virtual phone: add `--device virtual`"));
     }
     let Some(setup) = Setup::of_release(name) else {
-        let there = Setup::releases().collect::<Vec<_>>().join(", ");
+        let releases = Setup::releases().collect::<Vec<_>>().join(", ");
         return Err(CliError::usage(format!(
-            "unknown Android release {name:?}; available: {there}"
+            "unknown Android release {name:?}; available: {releases}"
         )));
     };
     let phone = VirtualPhone::new(Setup { clock: ClockMode::Real, ..setup });

@@ -10,9 +10,9 @@ use thumbwire_core::toolset::app_tools::{AppToolSource, DeviceFilter};
 
 /// The toolset; `mobile` includes the tools of apps on the server's phones or, without `--device`,
 /// on all connected phones. Built-in phones count only if they were named.
-pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, named: &[String]) -> Toolset {
-    if surface.name != "mobile" || !session.may_call_apps() {
-        return surface;
+pub(super) fn with_apps(toolset: Toolset, session: &Arc<Session>, named: &[String]) -> Toolset {
+    if toolset.name != "mobile" || !session.may_call_apps() {
+        return toolset;
     }
     let which = match named {
         [] => DeviceFilter::AllReadyExcept(BUILT_IN.map(str::to_owned).into()),
@@ -20,7 +20,7 @@ pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, named: &[Strin
     };
     let source = AppToolSource::new(Arc::clone(session) as Arc<dyn Perform>, which);
     session.events().add(Arc::new(source.device_events()));
-    surface.with_dynamic_tools(Arc::new(source))
+    toolset.with_dynamic_tools(Arc::new(source))
 }
 
 /// Rescans the apps when a phone connects or disconnects, if the tools are those of all phones.

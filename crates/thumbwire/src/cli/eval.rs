@@ -158,7 +158,7 @@ impl PlatformName {
 struct Seeds(Vec<u64>);
 
 fn seeds(text: &str) -> Result<Seeds, String> {
-    const MOST: u64 = 10_000;
+    const MAX_SEEDS: u64 = 10_000;
     let number =
         |text: &str| text.trim().parse::<u64>().map_err(|error| format!("{text:?}: {error}"));
     let (from, to) = match text.split_once("..") {
@@ -167,7 +167,7 @@ fn seeds(text: &str) -> Result<Seeds, String> {
     };
     match to.checked_sub(from) {
         None | Some(0) => Err("the range is empty".into()),
-        Some(count) if count > MOST => Err(format!("expected at most {MOST} seeds")),
+        Some(count) if count > MAX_SEEDS => Err(format!("expected at most {MAX_SEEDS} seeds")),
         Some(_) => Ok(Seeds((from..to).collect())),
     }
 }
@@ -234,7 +234,7 @@ impl Evaluation {
         chosen: Vec<Task>,
     ) -> Result<Self, CliError> {
         let pictures = model_setup.as_ref().map(ModelSetup::pictures);
-        let (policy, who) = match (model_setup, arguments.policy) {
+        let (policy, policy_choice) = match (model_setup, arguments.policy) {
             (Some(model_setup), _) => {
                 let name = model_setup.policy(None).name();
                 (name, PolicyChoice::Other(Arc::new(move || model_setup.policy(None))))
@@ -254,14 +254,14 @@ impl Evaluation {
             faults: arguments.fault.clone(),
             pictures,
             rounds,
-            longest: arguments.attempt_timeout,
+            max_time: arguments.attempt_timeout,
             out: arguments.out.clone(),
             program: program(),
-            ..TrialOptions::of(who)
+            ..TrialOptions::of(policy_choice)
         };
         let jobs = arguments.jobs();
         let seeds = arguments.seeds.0.clone();
-        let plan = Plan { tasks: chosen, seeds, manners: vec![options], jobs };
+        let plan = Plan { tasks: chosen, seeds, options: vec![options], jobs };
         let setup = EvalSetup {
             policy,
             platform: arguments.platform.name().into(),
@@ -308,8 +308,8 @@ impl Evaluation {
         bar.finish_and_clear();
         let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let unfinished = missing.len() > file.added();
-        let why = meter.over().filter(|_| unfinished);
-        let written = file.finish(why.clone(), meter);
+        let reason = meter.over().filter(|_| unfinished);
+        let written = file.finish(reason.clone(), meter);
         // Print the results first: they must survive a failed write.
         let scores = &file.results().attempts;
         let failures = scores.iter().filter(|score| !score.success).map(|score| {
@@ -325,15 +325,15 @@ impl Evaluation {
         ran?;
         failed.map_or(Ok(()), Err)?;
         written?;
-        if let Some(why) = why {
-            return Ok(self.ended_early(&why));
+        if let Some(reason) = reason {
+            return Ok(self.ended_early(&reason));
         }
-        let least = summary::Summary::of(&self.file.results().attempts).rate();
-        Ok(u8::from(least < self.arguments.min_success))
+        let rate = summary::Summary::of(&self.file.results().attempts).rate();
+        Ok(u8::from(rate < self.arguments.min_success))
     }
 
     /// Says why the evaluation is not finished and how to go on. Returns the exit code.
-    fn ended_early(&self, why: &str) -> u8 {
+    fn ended_early(&self, reason: &str) -> u8 {
         let planned = self.file.results().planned;
         let done = self.file.results().attempts.len();
         let next = match self.file.path() {
@@ -343,7 +343,7 @@ impl Evaluation {
             ),
             None => "With --json FILE it could be resumed".to_owned(),
         };
-        eprintln!("stopped after {done} of {planned} attempts: {why}. {next}.");
+        eprintln!("stopped after {done} of {planned} attempts: {reason}. {next}.");
         if self.meter.interruption().is_cancelled() { INTERRUPTED } else { OVER }
     }
 
@@ -351,19 +351,19 @@ impl Evaluation {
         let Self { arguments, plan, meter, .. } = self;
         let study = Study { plan, kinds: arguments.kinds(), probability: arguments.probability };
         let bar = bar(study.whole_plan().attempts());
-        let found =
+        let result =
             study.run(&meter, &|_, score| advance(&bar, score)).map_err(CliError::failed)?;
         bar.finish_and_clear();
-        print(&found.table())?;
+        print(&result.table())?;
         if let Some(file) = &arguments.json {
-            results_file::write(file, &found.to_json())?;
+            results_file::write(file, &result.to_json())?;
         }
-        if let Some(why) = meter.over() {
-            eprintln!("stopped: {why}. The table has only the attempts until then.");
+        if let Some(reason) = meter.over() {
+            eprintln!("stopped: {reason}. The table has only the attempts until then.");
             let interrupted = meter.interruption().is_cancelled();
             return Ok(if interrupted { INTERRUPTED } else { OVER });
         }
-        Ok(u8::from(found.lowest() < arguments.min_success))
+        Ok(u8::from(result.lowest() < arguments.min_success))
     }
 }
 
@@ -432,14 +432,14 @@ fn fits(glob: &str, name: &str) -> bool {
     let parts: Vec<&str> = glob.split('*').collect();
     let last = parts.len() - 1;
     for (at, part) in parts.iter().enumerate() {
-        let found = match at {
+        let result = match at {
             0 if last == 0 => return rest == *part,
             0 => rest.starts_with(part).then_some(0),
             _ if at == last => return rest.ends_with(part),
             _ => rest.find(part),
         };
-        let Some(place) = found else { return false };
-        rest = &rest[place + part.len()..];
+        let Some(start) = result else { return false };
+        rest = &rest[start + part.len()..];
     }
     true
 }

@@ -32,8 +32,8 @@ impl FlowView {
     /// `live`, else case by case.
     pub(super) fn new(colours: bool, live: bool, view: View) -> Self {
         let output = StyledOutput::new(colours, None);
-        let there = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-        let bar = (there && view != View::Quiet).then(|| bar(output.style.colours, None));
+        let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+        let bar = (is_terminal && view != View::Quiet).then(|| bar(output.style.colours, None));
         let below = bar.clone();
         let write = move |lines: &[Line]| {
             let text: String = lines.iter().map(|line| rendered(line, output.style)).collect();

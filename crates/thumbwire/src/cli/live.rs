@@ -30,7 +30,7 @@ pub(super) const TICK: Duration = Duration::from_millis(120);
 
 /// Shows a run on standard error.
 pub(super) struct LiveView {
-    telling: Mutex<RunFormatter>,
+    formatter: Mutex<RunFormatter>,
     /// The progress line; `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     /// Whether the user is asked questions here, and so sees them anyway.
@@ -42,17 +42,17 @@ impl LiveView {
     /// run's time limit; `asks` says whether the user is asked questions there too; `verbose` adds
     /// results, times and tokens to each step.
     pub(super) fn new(colours: bool, limit: Option<Duration>, asks: bool, verbose: bool) -> Self {
-        let there = std::io::stderr().is_terminal();
-        let colours = colours && there;
-        let width = there.then(terminal_prompt::width).flatten();
-        let bar = there.then(|| bar(colours, limit));
-        let telling = RunFormatter::new(LineStyle { width, colours }, verbose);
-        Self { telling: Mutex::new(telling), bar, asks }
+        let is_terminal = std::io::stderr().is_terminal();
+        let colours = colours && is_terminal;
+        let width = is_terminal.then(terminal_prompt::width).flatten();
+        let bar = is_terminal.then(|| bar(colours, limit));
+        let formatter = RunFormatter::new(LineStyle { width, colours }, verbose);
+        Self { formatter: Mutex::new(formatter), bar, asks }
     }
 
     /// Prints the goal, and the phone, policy and folder of the run.
     pub(super) fn begin(&self, goal: &str, about: &[String]) {
-        self.print(&self.with(|telling| telling.head(goal, about)));
+        self.print(&self.with(|formatter| formatter.head(goal, about)));
         if let Some(bar) = &self.bar {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
@@ -66,14 +66,14 @@ impl LiveView {
     }
 
     /// Prints the result and removes the progress line.
-    pub(super) fn end(&self, result: &RunResult, story: &[String]) {
+    pub(super) fn end(&self, result: &RunResult, notes: &[String]) {
         self.pause();
         terminal_prompt::set_progress_bar(None);
-        self.print(&self.with(|telling| telling.end(result, story)));
+        self.print(&self.with(|formatter| formatter.end(result, notes)));
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut RunFormatter) -> T) -> T {
-        let mut formatter = lock(&self.telling);
+        let mut formatter = lock(&self.formatter);
         if self.bar.is_some() {
             formatter.fit(terminal_prompt::width());
         }
@@ -113,13 +113,13 @@ impl PauseOutput for LiveView {
 impl EventSink for LiveView {
     fn on_event(&self, event: &Event<'_>) {
         let Some(event) = event.payload() else { return };
-        let (lines, place, standing) = self.with(|telling| {
-            let lines = telling.lines(event);
-            (lines, telling.place(), telling.status())
+        let (lines, step, status) = self.with(|formatter| {
+            let lines = formatter.lines(event);
+            (lines, formatter.step_number(), formatter.status())
         });
         if let Some(bar) = &self.bar {
-            bar.set_prefix(place);
-            bar.set_message(standing);
+            bar.set_prefix(step);
+            bar.set_message(status);
         }
         if !(self.asks && matches!(event, AgentEvent::UserAsked { .. })) {
             self.print(&lines);
@@ -130,7 +130,7 @@ impl EventSink for LiveView {
 /// Writes a run as plain lines, through any writer.
 #[cfg(feature = "virtual-phone")]
 pub(super) struct PlainView<W> {
-    telling: Mutex<RunFormatter>,
+    formatter: Mutex<RunFormatter>,
     write: W,
 }
 
@@ -138,21 +138,21 @@ pub(super) struct PlainView<W> {
 impl<W: Fn(&str) + Send + Sync> PlainView<W> {
     /// A view that passes each line, with its line end, to `write`.
     pub(super) fn new(write: W, style: LineStyle, verbose: bool) -> Self {
-        Self { telling: Mutex::new(RunFormatter::new(style, verbose)), write }
+        Self { formatter: Mutex::new(RunFormatter::new(style, verbose)), write }
     }
 
     /// Writes the goal and the policy.
     pub(super) fn begin(&self, goal: &str, about: &[String]) {
-        self.print(|telling| telling.head(goal, about));
+        self.print(|formatter| formatter.head(goal, about));
     }
 
     /// Writes the result.
     pub(super) fn end(&self, result: &RunResult) {
-        self.print(|telling| telling.end(result, &[]));
+        self.print(|formatter| formatter.end(result, &[]));
     }
 
     fn print(&self, lines: impl FnOnce(&mut RunFormatter) -> Vec<String>) {
-        let lines = lines(&mut lock(&self.telling));
+        let lines = lines(&mut lock(&self.formatter));
         lines.iter().for_each(|line| (self.write)(&format!("{}\n", line.trim_end())));
     }
 }
@@ -161,7 +161,7 @@ impl<W: Fn(&str) + Send + Sync> PlainView<W> {
 impl<W: Fn(&str) + Send + Sync> EventSink for PlainView<W> {
     fn on_event(&self, event: &Event<'_>) {
         if let Some(event) = event.payload() {
-            self.print(|telling| telling.lines(event));
+            self.print(|formatter| formatter.lines(event));
         }
     }
 }

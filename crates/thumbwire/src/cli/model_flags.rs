@@ -109,7 +109,7 @@ const TOOL_CALLS: &[(&str, ToolCallMode)] =
 #[group(skip)]
 pub(super) struct BudgetFlags {
     /// Maximum number of steps
-    #[arg(long, value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STEPS)), help_heading = LIMITS)]
+    #[arg(long, value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_STEPS)), help_heading = LIMITS)]
     max_steps: u32,
     /// Maximum duration, such as `90s`, `10m` or `1h 30m`
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
@@ -125,7 +125,7 @@ pub(super) struct BudgetFlags {
 pub(super) const LIMITS: &str = "Limits";
 
 /// The highest `--max-steps`.
-pub(super) const MOST_STEPS: u32 = 10_000;
+pub(super) const MAX_STEPS: u32 = 10_000;
 
 impl BudgetFlags {
     /// The budgets, with `time` as the default time limit.
@@ -352,10 +352,10 @@ impl ModelSetup {
 }
 
 /// Size limit of a file with examples, knowledge or scripted responses, in bytes.
-const LARGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Maximum number of files that are read from a folder.
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 
 /// The files of a folder with these extensions, sorted by name: file name and text.
 pub(super) fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliError> {
@@ -373,11 +373,8 @@ pub(super) fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
     if files.is_empty() {
         return Err(wrong(&format!("it contains no .{} file", endings.join(" or ."))));
     }
-    if files.len() > MOST_FILES {
-        return Err(wrong(&format!(
-            "it contains {} files; the limit is {MOST_FILES}",
-            files.len()
-        )));
+    if files.len() > MAX_FILES {
+        return Err(wrong(&format!("it contains {} files; the limit is {MAX_FILES}", files.len())));
     }
     files.sort();
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -389,8 +386,8 @@ pub(super) fn read(file: &Path) -> Result<String, CliError> {
     let wrong =
         |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
     let size = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
-    if size > LARGEST {
-        return Err(wrong(format!("it has {size} bytes; the limit is {LARGEST}")));
+    if size > MAX_BYTES {
+        return Err(wrong(format!("it has {size} bytes; the limit is {MAX_BYTES}")));
     }
     fs::read_to_string(file).map_err(|error| wrong(error.to_string()))
 }

@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PIN", value_parser = parse_pin)]
     pin: Option<String>,
     #[command(flatten)]
-    manner: VirtualPhoneFlags,
+    flags: VirtualPhoneFlags,
 }
 
 impl Arguments {
@@ -70,22 +70,22 @@ impl Arguments {
     /// Starts the phones and their listeners.
     async fn start_phone(&self) -> Result<Vec<RunningPhone>, CliError> {
         let Some(setup) = Setup::of_release(&self.android) else {
-            let there: Vec<&str> = Setup::releases().collect();
+            let releases: Vec<&str> = Setup::releases().collect();
             return Err(CliError::usage(format!(
                 "unknown Android version {:?}; available: {}",
                 self.android,
-                there.join(", ")
+                releases.join(", ")
             )));
         };
-        let (mut setup, rules) = (self.manner.setup(setup), self.manner.rules()?);
+        let (mut setup, rules) = (self.flags.setup(setup), self.flags.rules()?);
         setup.screen_lock = self.pin.clone().map_or(setup.screen_lock, ScreenLock::Pin);
         let mut phones = Vec::new();
         for nth in 0..self.count {
-            let (listener, address) = self.bind(&place(self.listen(), nth)?).await?;
+            let (listener, address) = self.bind(&phone_address(self.listen(), nth)?).await?;
             let seed = self.seed.wrapping_add(u64::from(nth));
             let phone = VirtualPhone::new(Setup { seed, ..setup.clone() });
             phone.set_guarded(self.require_auth);
-            self.manner.apply(&phone)?;
+            self.flags.apply(&phone)?;
             rules.iter().cloned().for_each(|rule| phone.add_fault(rule));
             phones.push(RunningPhone { phone, listener, address });
         }
@@ -141,7 +141,7 @@ struct RunningPhone {
 }
 
 /// The address of the `nth` phone, counted from 0: `HOST:PORT`, then every second port.
-fn place(listen: &str, nth: u16) -> Result<String, CliError> {
+fn phone_address(listen: &str, nth: u16) -> Result<String, CliError> {
     if nth == 0 || listen.ends_with(":0") {
         return Ok(listen.to_owned());
     }
@@ -170,7 +170,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
     if arguments.ios {
         return ios::run(arguments).await;
     }
-    if let Some(faults) = arguments.manner.listed() {
+    if let Some(faults) = arguments.flags.listed() {
         print(&faults)?;
         return Ok(0);
     }
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn phones_listen_on_consecutive_odd_ports() {
         let check = |listen: &str, nth: u16, expected: Result<&str, &str>| {
-            let found = place(listen, nth).map_err(|ended| ended.text);
+            let found = phone_address(listen, nth).map_err(|ended| ended.text);
             let found = found.as_deref().map_err(String::as_str);
             assert_eq!(found.is_ok(), expected.is_ok(), "{listen}, {nth}: {found:?}");
             match (found, expected) {

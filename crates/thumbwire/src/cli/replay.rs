@@ -77,7 +77,7 @@ async fn repeat(
     let trace = Trace::open(run).map_err(|error| wrong(run, &error))?;
     // Comparing is not a step of the run, so it bypasses the trace.
     let replay = ReplayPolicy::of(lines, |file| trace.file(file).ok(), Arc::new(setup.hidden()))
-        .map_err(|why| wrong(run, &why))?;
+        .map_err(|reason| wrong(run, &reason))?;
     let replay = match model {
         Some(model) => replay.with_fallback(model.policy(None)),
         None => replay,

@@ -40,7 +40,7 @@ impl ResumeCommand {
         let mut after = Vec::new();
         let mut words = self.line.iter();
         while let Some(word) = words.next() {
-            // What follows `--` is no flag.
+            // Words after `--` are not flags.
             if word == "--" {
                 after = words.by_ref().cloned().collect();
                 after.insert(0, word.clone());

@@ -58,7 +58,7 @@ pub(super) struct ModelChoice {
 }
 
 impl ModelChoice {
-    /// The same with what `main` says, where that fits.
+    /// This choice, completed with the settings of `main` that apply to it, too.
     fn completed(self, main: &Self) -> Self {
         let is_same_provider = provider(&self.model) == provider(&main.model);
         let inherits = is_same_provider && self.base_url.is_none();

@@ -132,7 +132,7 @@ async fn run_goal(
         match skills.learn(Path::new(&folder), &goal) {
             Ok(Some(file)) => print_error(&format!("Skill: {}", file.display())),
             Ok(None) => {}
-            Err(why) => print_error(&format!("The run was not saved as a skill: {why}")),
+            Err(reason) => print_error(&format!("The run was not saved as a skill: {reason}")),
         }
     }
     Ok(code)

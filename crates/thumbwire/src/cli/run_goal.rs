@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::app_tools::AllowFlags;
 use super::live::{JsonLines, LiveView};
-use super::model_flags::{BudgetFlags, ConfirmFlag, MOST_STEPS, ModelFlags};
+use super::model_flags::{BudgetFlags, ConfirmFlag, MAX_STEPS, ModelFlags};
 use super::resume_command::ResumeCommand;
 use super::run_setup::{self, Run};
 use super::screenshot_size::ScreenshotSize;
@@ -159,7 +159,7 @@ pub(super) async fn run_goal(
 fn raised_limit(result: &RunResult, budgets: &Budgets) -> Option<(Limit, String)> {
     let limit = result.limit?;
     let value = match limit {
-        Limit::Steps => (budgets.rounds.saturating_mul(2)).min(MOST_STEPS).to_string(),
+        Limit::Steps => (budgets.rounds.saturating_mul(2)).min(MAX_STEPS).to_string(),
         Limit::Time => format!("{}s", budgets.time?.as_secs().max(1).saturating_mul(2)),
         Limit::Tokens => budgets.tokens?.saturating_mul(2).to_string(),
         Limit::Cost => (budgets.dollars? * 2.0).to_string(),
@@ -233,8 +233,8 @@ fn print_result(
     let interrupted = result.stopped == Some(StopReason::Cancelled);
     let program = config::program();
     let mut lines = vec![format!("Report: {program} trace report {}", shell_quote(folder))];
-    if let Some(why) = recorder.failure() {
-        lines.insert(0, format!("The trace is incomplete: {}", super::style::sanitize(&why)));
+    if let Some(reason) = recorder.failure() {
+        lines.insert(0, format!("The trace is incomplete: {}", super::style::sanitize(&reason)));
     }
     lines.extend(resume.iter().map(|command| format!("Resume with: {command}")));
     match view {

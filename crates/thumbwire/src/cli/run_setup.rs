@@ -225,7 +225,7 @@ pub(super) fn secrets(names: &[String]) -> Result<Arc<Vault>, CliError> {
         shutdown::exit_at_signal(terminal_prompt::leave_question);
     }
     for name in names {
-        check_secret_name(name).map_err(|why| CliError::usage(format!("--secret: {why}")))?;
+        check_secret_name(name).map_err(|reason| CliError::usage(format!("--secret: {reason}")))?;
         let variable = config::secret_variable(name);
         let value = config::secret(name).or_else(|| {
             terminal_prompt::read_secret(&format!("Secret {name} (input is hidden): "))
@@ -235,13 +235,13 @@ pub(super) fn secrets(names: &[String]) -> Result<Arc<Vault>, CliError> {
         })?;
         given.push((name.clone(), value));
     }
-    Vault::new(given).map(Arc::new).map_err(|why| CliError::usage(format!("--secret: {why}")))
+    Vault::new(given).map(Arc::new).map_err(|reason| CliError::usage(format!("--secret: {reason}")))
 }
 
 /// Runs the goals that MCP clients pass to `mobile_run_task`.
 pub(super) struct McpTaskRunner {
-    pub(super) stage: RunSetup,
-    pub(super) thinker: ModelSetup,
+    pub(super) setup: RunSetup,
+    pub(super) model: ModelSetup,
     pub(super) budgets: Budgets,
     pub(super) confirm: ConfirmFlag,
 }
@@ -255,16 +255,16 @@ impl RunTask for McpTaskRunner {
         call: &Call,
         watch: Arc<dyn EventSink>,
     ) -> Result<TaskResult, String> {
-        let mut run = self.stage.begin("run")?;
+        let mut run = self.setup.begin("run")?;
         let mut budgets = self.budgets.clone();
         budgets.rounds =
             overrides.rounds.map_or(budgets.rounds, |rounds| rounds.min(budgets.rounds));
         budgets.time = overrides.time.into_iter().chain(budgets.time).min();
-        let pictures = overrides.pictures.unwrap_or(self.thinker.pictures());
+        let pictures = overrides.pictures.unwrap_or(self.model.pictures());
         let options = options(pictures, budgets, run.folder());
-        let mind = self.thinker.policy(overrides.pictures);
+        let policy = self.model.policy(overrides.pictures);
         let memory = std::mem::take(&mut run.memory);
-        let agent = run.agent(mind, options, watch);
+        let agent = run.agent(policy, options, watch);
         let agent = agent.with_confirm_mode(self.confirm.mode());
         let ended = agent.run(call, goal, memory).await;
         Ok(TaskResult { result: ended, trace: Some(run.folder()) })

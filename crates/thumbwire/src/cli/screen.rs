@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 }
 
 /// Size limit of a dump, in bytes. Dumps of real screens stay below 1 MB.
-const LARGEST: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Timeout of a snapshot.
 const BUDGET: Duration = Duration::from_secs(20);
@@ -93,8 +93,8 @@ fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
     let name = if is_stdin(file) { "standard input".into() } else { file.display().to_string() };
     let failed = |reason: String| CliError::usage(format!("cannot read {name}: {reason}"));
     let output = read(file).map_err(|error| failed(error.to_string()))?;
-    if output.len() > LARGEST {
-        return Err(failed(format!("it is larger than {LARGEST} bytes")));
+    if output.len() > MAX_BYTES {
+        return Err(failed(format!("it is larger than {MAX_BYTES} bytes")));
     }
     let SavedTree { tree, faults } =
         read_saved(&output).map_err(|error| failed(error.to_string()))?;
@@ -107,11 +107,11 @@ fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
 /// Reads a file, at most one byte beyond the limit.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let mut output = Vec::new();
-    let most = LARGEST as u64 + 1;
+    let max_bytes = MAX_BYTES as u64 + 1;
     if is_stdin(file) {
-        io::stdin().lock().take(most).read_to_end(&mut output)?;
+        io::stdin().lock().take(max_bytes).read_to_end(&mut output)?;
     } else {
-        File::open(file)?.take(most).read_to_end(&mut output)?;
+        File::open(file)?.take(max_bytes).read_to_end(&mut output)?;
     }
     Ok(output)
 }

@@ -203,7 +203,7 @@ struct TokenFile {
 }
 
 /// The longest name of a token.
-const LONGEST_TOKEN_NAME: usize = 32;
+const MAX_TOKEN_NAME: usize = 32;
 
 impl FromStr for TokenFile {
     type Err = String;
@@ -213,7 +213,7 @@ impl FromStr for TokenFile {
     fn from_str(text: &str) -> Result<Self, String> {
         let is_name = |name: &str| {
             let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-            (1..=LONGEST_TOKEN_NAME).contains(&name.len()) && name.chars().all(fits)
+            (1..=MAX_TOKEN_NAME).contains(&name.len()) && name.chars().all(fits)
         };
         let unnamed = || Self { named: None, file: text.into() };
         let Some((named, file)) = text.split_once('=') else { return Ok(unnamed()) };
@@ -436,7 +436,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         (listeners.collect(), access)
     });
     dynamic_tools::follow_devices(&session, &named);
-    let mut asked = ShutdownSignal::new();
+    let mut shutdown = ShutdownSignal::new();
     let served = match listeners {
         Some((listeners, access)) => {
             let watch = Arc::clone(&session) as Arc<dyn ClientWatch>;
@@ -444,11 +444,11 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
                 let view = ServedToolset::new(Arc::new(toolset), Arc::clone(&perform));
                 view.with_client_watch(Arc::clone(&watch)).with_audit(audit.clone())
             };
-            over_http(listeners, view, access, &mut asked).await
+            over_http(listeners, view, access, &mut shutdown).await
         }
         None => tokio::select! {
             served = thumbwire_mcp::serve_stdio(Arc::new(toolset), perform, audit) => served,
-            () = asked.ending() => Ok(()),
+            () = shutdown.ending() => Ok(()),
         },
     };
     session.end().await;
@@ -531,7 +531,7 @@ async fn over_http(
     listeners: Vec<(Listener, Toolset)>,
     view: impl Fn(Toolset) -> ServedToolset,
     access: Access,
-    asked: &mut ShutdownSignal,
+    shutdown: &mut ShutdownSignal,
 ) -> Result<(), String> {
     let stop = CancellationToken::new();
     let mut serving = Vec::new();
@@ -543,7 +543,7 @@ async fn over_http(
     let mut served = std::pin::pin!(try_join_all(serving));
     let served = tokio::select! {
         served = served.as_mut() => served,
-        () = asked.ending() => {
+        () = shutdown.ending() => {
             stop.cancel();
             served.await
         }
@@ -604,11 +604,11 @@ fn file_tokens(http: &Http, config: &Config) -> Result<Access, CliError> {
                 )),
             };
         };
-        if tokens.iter().any(|one| one.name == name) {
+        if tokens.iter().any(|known| known.name == name) {
             return Err(CliError::usage(format!("two `--token-file` have the name {name:?}")));
         }
         let token = read_token(file, &format!(" of {name} (scope {})", scope.name()))?;
-        if let Some(same) = tokens.iter().find(|one| one.token.is(token.reveal().as_bytes())) {
+        if let Some(same) = tokens.iter().find(|known| known.token.is(token.reveal().as_bytes())) {
             let same = &same.name;
             return Err(CliError::usage(format!("{same:?} and {name:?} have the same token")));
         }

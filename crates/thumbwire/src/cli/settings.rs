@@ -119,10 +119,10 @@ pub(super) fn settings(
             found.push(setting(values, Source::Environment(key)));
             continue;
         }
-        let there = file.options(command.get_name()).find(|(key, _)| *key == name);
-        if let Some((_, value)) = there
+        let option = file.options(command.get_name()).find(|(key, _)| *key == name);
+        if let Some((_, value)) = option
             && let Some(values) =
-                values(arg, value).map_err(|why| of_file(file, command, name, &why))?
+                values(arg, value).map_err(|reason| of_file(file, command, name, &reason))?
         {
             found.push(setting(values, Source::File));
         }
@@ -158,16 +158,16 @@ fn values(arg: &Arg, value: &Value) -> Result<Option<Vec<String>>, String> {
 /// Refuses commands and options that do not exist: a misspelt limit would be no limit.
 fn check(cli: &Command, file: &ConfigFile) -> Result<(), String> {
     for name in file.commands() {
-        let place = Source::File.name(file);
+        let source = Source::File.name(file);
         let Some(command) = cli.find_subcommand(name) else {
-            return Err(format!("{place}: there is no command `{name}`"));
+            return Err(format!("{source}: there is no command `{name}`"));
         };
         for (key, _) in file.options(name) {
             if option(command, key).is_none() {
                 let known = command.get_arguments().filter(|arg| is_option(arg));
                 let known: Vec<&str> = known.filter_map(Arg::get_long).collect();
                 return Err(format!(
-                    "{place}: `[{name}]` has no option `{key}`; there are {}",
+                    "{source}: `[{name}]` has no option `{key}`; there are {}",
                     known.join(", ")
                 ));
             }
@@ -176,9 +176,9 @@ fn check(cli: &Command, file: &ConfigFile) -> Result<(), String> {
     Ok(())
 }
 
-fn of_file(file: &ConfigFile, command: &Command, name: &str, why: &str) -> String {
-    let place = Source::File.name(file);
-    format!("{place}: `{name}` of `[{}]` {why}", command.get_name())
+fn of_file(file: &ConfigFile, command: &Command, name: &str, reason: &str) -> String {
+    let source = Source::File.name(file);
+    format!("{source}: `{name}` of `[{}]` {reason}", command.get_name())
 }
 
 fn option<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {

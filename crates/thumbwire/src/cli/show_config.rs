@@ -91,14 +91,14 @@ fn shown(command: Option<&str>, config: &Config) -> Result<String, CliError> {
             }
         }
     }
-    let place = match &file.path {
+    let path = match &file.path {
         Some(path) if file.exists => path.display().to_string(),
         Some(path) => format!("{} (not there)", path.display()),
         None => "none: there is no home directory".into(),
     };
     let wide = |of: fn(&Line) -> &str| lines.iter().map(|line| of(line).len()).max().unwrap_or(0);
     let (names, values) = (wide(|line| &line.name), wide(|line| &line.value).min(40));
-    let mut text = format!("configuration file: {place}\n\n");
+    let mut text = format!("configuration file: {path}\n\n");
     for Line { name, value, source } in &lines {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:names$}  {value:values$}  {source}");

@@ -61,8 +61,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
         Verb::Save { runs, name, out, force } => {
             let recorded = runs.iter().map(|run| recorded(run)).collect::<Result<Vec<_>, _>>();
             let skill = Skill::learn(&recorded.map_err(CliError::failed)?, name.as_deref());
-            let skill =
-                skill.map_err(|why| CliError::failed(format!("cannot save a skill: {why}")))?;
+            let skill = skill
+                .map_err(|reason| CliError::failed(format!("cannot save a skill: {reason}")))?;
             let file = save(&skill, &out, force).map_err(CliError::failed)?;
             print(&format!("{}\n{}", file.display(), summary(&skill)))?;
         }
@@ -83,7 +83,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
 }
 
 fn open(file: &Path) -> Result<Skill, CliError> {
-    Skill::read(&read(file)?).map_err(|why| CliError::usage(format!("{}: {why}", file.display())))
+    Skill::read(&read(file)?)
+        .map_err(|reason| CliError::usage(format!("{}: {reason}", file.display())))
 }
 
 /// The goal and the parameters.

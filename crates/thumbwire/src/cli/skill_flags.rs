@@ -124,9 +124,9 @@ pub(super) fn recorded(folder: &Path) -> Result<RecordedRun, String> {
         return Err(wrong(&"no such directory"));
     }
     let lines = trace::read(folder).map_err(|error| wrong(&error))?;
-    let story = Trace::open(folder).map_err(|error| wrong(&error))?;
+    let trace = Trace::open(folder).map_err(|error| wrong(&error))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    RecordedRun::of(&name, &lines, |file| story.file(file).ok()).map_err(|why| wrong(&why))
+    RecordedRun::of(&name, &lines, |file| trace.file(file).ok()).map_err(|reason| wrong(&reason))
 }
 
 /// Writes a skill to `NAME.yaml` in a folder, which is created. Another file of this name is

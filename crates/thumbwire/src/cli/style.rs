@@ -141,13 +141,13 @@ impl Fragment for StyledWord<'_> {
 }
 
 /// Maximum length of a text, in characters.
-const LONGEST: usize = 1200;
+const MAX_CHARS: usize = 1200;
 
 /// Sanitizes a text for one line of a terminal: characters that move the cursor, change the text
 /// direction or are invisible are written as code points, runs of white space become one space, and
 /// a long text is truncated.
 pub(in crate::cli) fn sanitize(text: &str) -> String {
-    thumbwire_base::sanitize(text, LONGEST)
+    thumbwire_base::sanitize(text, MAX_CHARS)
 }
 
 /// Escapes the invisible characters of an output, except line feeds and tabs, so that a phone
@@ -197,13 +197,13 @@ mod tests {
 
     #[test]
     fn control_characters_are_visible() {
-        let check = |text: &str, told: &str| assert_eq!(sanitize(text), told);
+        let check = |text: &str, shown: &str| assert_eq!(sanitize(text), shown);
         check("\x1b[2J\x1b]0;owned\x07gone", "\\u{1b}[2J\\u{1b}]0;owned\\u{7}gone");
         check("one\n\ttwo\r\nthree ", "one two three");
         // C1's CSI, which some terminals treat like ESC [.
         check("\u{9b}31mred", "\\u{9b}31mred");
         check("invoice\u{202e}gpj.exe", "invoice\\u{202e}gpj.exe");
-        assert_eq!(sanitize(&"x".repeat(1 << 20)).chars().count(), LONGEST + 1);
+        assert_eq!(sanitize(&"x".repeat(1 << 20)).chars().count(), MAX_CHARS + 1);
     }
 
     #[test]

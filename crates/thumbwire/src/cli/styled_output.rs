@@ -20,10 +20,10 @@ impl StyledOutput {
     /// Standard output, with colours if wanted and if it is a terminal. Elsewhere lines have
     /// `width`; `None` does not wrap them.
     pub(super) fn new(colours: bool, width: Option<usize>) -> Self {
-        let there = std::io::stdout().is_terminal();
-        let terminal = there.then(terminal_prompt::output_width).flatten();
+        let is_terminal = std::io::stdout().is_terminal();
+        let terminal = is_terminal.then(terminal_prompt::output_width).flatten();
         let width = terminal.map(|columns| columns.min(WIDEST)).or(width);
-        Self { style: LineStyle { width, colours: colours && there } }
+        Self { style: LineStyle { width, colours: colours && is_terminal } }
     }
 
     /// The lines of a text behind `head`, which is indented as far as `head` is long.

@@ -37,7 +37,7 @@ mod with_agent {
         #[arg(long, value_name = "NAME")]
         secret: Vec<String>,
         #[command(flatten)]
-        mind: ModelFlags,
+        model: ModelFlags,
         #[command(flatten)]
         limits: BudgetFlags,
         #[command(flatten)]
@@ -69,7 +69,7 @@ mod with_agent {
         }
 
         fn model(&self, config: &Config, is_mobile: bool) -> Result<Option<ModelSetup>, CliError> {
-            if !self.mind.is_there() {
+            if !self.model.is_there() {
                 if self.confirm.is_given() {
                     let text = "--confirm requires a model; name one with --model";
                     return Err(CliError::usage(text));
@@ -81,8 +81,8 @@ mod with_agent {
                     "--model requires `--toolset mobile`, where it adds the tool mobile_run_task";
                 return Err(CliError::usage(text));
             }
-            self.mind.check_prices(&self.limits)?;
-            self.mind.open(config).map(Some)
+            self.model.check_prices(&self.limits)?;
+            self.model.open(config).map(Some)
         }
     }
 
@@ -104,12 +104,12 @@ mod with_agent {
             out: &Path,
             redact: bool,
         ) -> Option<Tool> {
-            let thinker = self.model?;
+            let model = self.model?;
             let session = Arc::clone(session);
-            let stage = RunSetup { session, vault: self.vault, out: out.to_owned(), redact };
+            let setup = RunSetup { session, vault: self.vault, out: out.to_owned(), redact };
             let budgets = self.limits.budgets(TASK_TIMEOUT);
             let time = budgets.time.unwrap_or(TASK_TIMEOUT) + TRACE_TIMEOUT;
-            let tasks = McpTaskRunner { stage, thinker, budgets, confirm: self.confirm };
+            let tasks = McpTaskRunner { setup, model, budgets, confirm: self.confirm };
             Some(run_task::tool(Arc::new(tasks), time))
         }
     }

@@ -305,7 +305,8 @@ fn workspace(folder: &Path) -> Result<Workspace, CliError> {
         if !file.is_file() {
             continue;
         }
-        let wrong = |why: String| CliError::usage(format!("cannot read {}: {why}", file.display()));
+        let wrong =
+            |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
         let text = text_of(&file).map_err(wrong)?;
         let read = Workspace::read(&file.display().to_string(), &text);
         let read = read.map_err(|errors| {

@@ -27,9 +27,9 @@ impl Ufo {
     pub(super) async fn listeners(&self) -> Result<Vec<(Listener, Toolset)>, CliError> {
         let listeners = [(self.data_port, ufo::data()), (self.action_port, ufo::action())];
         let mut open = Vec::new();
-        for (port, surface) in listeners {
+        for (port, toolset) in listeners {
             let listener = http::bind(&self.address(port)).await.map_err(CliError::usage)?;
-            open.push((listener.into(), surface));
+            open.push((listener.into(), toolset));
         }
         Ok(open)
     }

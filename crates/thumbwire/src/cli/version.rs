@@ -19,12 +19,12 @@ const FEATURES: [(&str, bool); 5] = [
 ];
 
 fn line(version: &str, commit: &str, target: &str, features: &[&str]) -> String {
-    let place: Vec<&str> = [commit, target].into_iter().filter(|part| !part.is_empty()).collect();
+    let build: Vec<&str> = [commit, target].into_iter().filter(|part| !part.is_empty()).collect();
     let features = match features {
         [] => "no features".to_owned(),
         features => features.join(", "),
     };
-    format!("{version} ({}; {features})", place.join(", "))
+    format!("{version} ({}; {features})", build.join(", "))
 }
 
 #[cfg(test)]

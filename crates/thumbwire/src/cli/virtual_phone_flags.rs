@@ -77,12 +77,12 @@ impl VirtualPhoneFlags {
     pub(super) fn apply(&self, phone: &VirtualPhone) -> Result<(), CliError> {
         for AppPref { package, key, value } in &self.app_pref {
             if !phone.world(|world| world.set_preference(package, key, Some(value))) {
-                let there = phone.world(|world| {
+                let packages = phone.world(|world| {
                     let names = world.packages().into_iter().map(|one| one.package.clone());
                     names.collect::<Vec<_>>().join(", ")
                 });
                 return Err(CliError::usage(format!(
-                    "--app-pref: no app {package:?} on the phone; available: {there}"
+                    "--app-pref: no app {package:?} on the phone; available: {packages}"
                 )));
             }
         }
@@ -92,9 +92,9 @@ impl VirtualPhoneFlags {
     /// The parsed fault rules.
     pub(super) fn rules(&self) -> Result<Vec<Rule>, CliError> {
         let rules = self.fault.iter().map(|rule| rule.parse::<Rule>());
-        rules.collect::<Result<_, _>>().map_err(|why| {
+        rules.collect::<Result<_, _>>().map_err(|reason| {
             CliError::usage(format!(
-                "--fault: {why}. Run `thumbwire phone --fault list` to list them"
+                "--fault: {reason}. Run `thumbwire phone --fault list` to list them"
             ))
         })
     }

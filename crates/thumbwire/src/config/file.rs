@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// The maximum size of the file in bytes.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Settings outside of commands, and the variables of the environment that also set them; the file
 /// stands for the first.
@@ -57,7 +57,7 @@ impl ConfigFile {
             }
             Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
         };
-        let read = Self::parse(&text).map_err(|why| format!("{}: {why}", path.display()))?;
+        let read = Self::parse(&text).map_err(|reason| format!("{}: {reason}", path.display()))?;
         Ok(Self { path: Some(path), exists: true, ..read })
     }
 
@@ -115,15 +115,15 @@ fn read(path: &Path) -> io::Result<String> {
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
         if mode & 0o022 != 0 {
-            let why = format!(
+            let reason = format!(
                 "other users can change it (mode {mode:04o}). Run `chmod go-w {}`",
                 path.display()
             );
-            return Err(io::Error::other(why));
+            return Err(io::Error::other(reason));
         }
     }
     let mut text = String::new();
-    fs::File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    fs::File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 

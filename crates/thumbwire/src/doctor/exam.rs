@@ -24,7 +24,7 @@ use super::{LEFT_FILE, Options, TestApp};
 pub struct Exam<'a> {
     pub(super) phone: Phone<'a>,
     pub(super) scenes: Scenes,
-    /// What the phone says about itself, asked at the start.
+    /// The phone's properties, read at the start.
     pub(super) info: DeviceInfo,
     /// Its platform.
     pub(super) platform: Platform,

@@ -11,7 +11,7 @@ pub struct Mask {
 }
 
 /// The longest text that is kept, in characters.
-const LONGEST: usize = 200;
+const MAX_CHARS: usize = 200;
 
 impl Mask {
     /// A mask for these words. Empty words are ignored.
@@ -41,7 +41,7 @@ impl Mask {
         for (pattern, name) in &self.patterns {
             text = pattern.replace_all(&text, *name).into_owned();
         }
-        match text.char_indices().nth(LONGEST) {
+        match text.char_indices().nth(MAX_CHARS) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text,
         }
@@ -66,6 +66,6 @@ mod tests {
         check("it is covered by \"Dear Jo\" (e4)", "it is covered by \"…\" (e4)");
         check("To: +49 (170) 123-4567", "To: NUMBER");
         check("took 2600 ms of 20 s, at 480x800", "took 2600 ms of 20 s, at 480x800");
-        assert_eq!(mask.apply(&"x".repeat(300)).chars().count(), LONGEST + 1);
+        assert_eq!(mask.apply(&"x".repeat(300)).chars().count(), MAX_CHARS + 1);
     }
 }

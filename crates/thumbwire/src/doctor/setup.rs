@@ -162,14 +162,14 @@ fn split_fix(subject: &str, message: &str) -> Finding {
 /// its address: an adb server has read the key itself.
 fn check_key(path: &Path) -> Finding {
     const SUBJECT: &str = "adb key";
-    let (place, name) = (path.display(), in_shell(path));
+    let (shown, name) = (path.display(), in_shell(path));
     match adb_key::check(path) {
-        Ok(adb_key::KeyState::Private) => Finding::ok(SUBJECT, place.to_string()),
+        Ok(adb_key::KeyState::Private) => Finding::ok(SUBJECT, shown.to_string()),
         Ok(adb_key::KeyState::Missing) => {
-            Finding::ok(SUBJECT, format!("none yet; {place} is made when a phone asks for one"))
+            Finding::ok(SUBJECT, format!("none yet; {shown} is made when a phone asks for one"))
         }
         Ok(adb_key::KeyState::ReadableByOthers) => {
-            Finding::new(SUBJECT, Severity::Problem, format!("other users can read {place}"))
+            Finding::new(SUBJECT, Severity::Problem, format!("other users can read {shown}"))
                 .with_fix(format!("`chmod 600 {name}`"))
         }
         Err(error) => Finding::new(SUBJECT, Severity::Problem, error).with_fix(format!(

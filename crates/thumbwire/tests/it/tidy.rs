@@ -271,6 +271,13 @@ const OLD_TYPES: &str = r"\b(?:struct|enum|union|trait|type|as) (Asked|Came|Carr
 
 const OLD_FUNCTIONS: &str = r"\bfn (carry_out|harmless|manners|shortened)\b";
 
+/// Names of variables, fields and parameters that said too little: each is named after its type or
+/// its role.
+const OLD_VARIABLES: &str = r"(?:\b(?:let|let mut|ref) \(?|[(|,] ?(?:mut )?|^\s*(?:pub(?:\(\w+\))? )?)(beat|bridge|doors|errand|guests|hands|manner|mind|no_older_than|surface|telling|thinker|told|why)\b(?:,|\)|\||:[^:]| =)";
+
+/// The crates that have none of those variables.
+const RENAMED: [&str; 3] = ["eval", "flow", "thumbwire"];
+
 #[test]
 fn old_words_and_names_stay_out() {
     let [words, types, functions] =
@@ -290,6 +297,12 @@ fn old_words_and_names_stay_out() {
     }
     for (page, text) in pages() {
         check(&page.display().to_string(), &text, &[&words]);
+    }
+    let variables = Regex::new(OLD_VARIABLES).unwrap();
+    for name in RENAMED {
+        for (file, text) in sources(&format!("crates/{name}/src")) {
+            check(&file, &without_comments(&text).collect::<Vec<_>>().join("\n"), &[&variables]);
+        }
     }
     assert!(found.is_empty(), "these words have a plain replacement:\n{}", found.join("\n"));
 }

@@ -47,21 +47,21 @@ pub(super) struct Arguments {
 const BESIDE: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    let given: Map<String, Value> =
+    let parsed: Map<String, Value> =
         serde_json::from_str(&arguments.arguments).map_err(|error| {
             CliError::usage(format!(
                 "invalid arguments: expected one JSON object such as '{{\"date\": \"2026-05-04\"}}': {error}"
             ))
         })?;
-    let patience = Duration::from_secs(arguments.timeout);
-    let session = arguments.flags.session(config, Some(&arguments.package), Some(patience))?;
-    let limit = BESIDE + patience;
+    let timeout = Duration::from_secs(arguments.timeout);
+    let session = arguments.flags.session(config, Some(&arguments.package), Some(timeout))?;
+    let limit = BESIDE + timeout;
     let call = Call { ask: terminal_prompt::person(None), ..Call::with_timeout(limit) };
     let asked = request::CallAppTool(AppToolCall {
         app: AppId(arguments.package),
         service: arguments.service,
         tool: arguments.capability,
-        arguments: given,
+        arguments: parsed,
         send_only: arguments.send_only,
     });
     // The call itself would find the app's tools; listing them first measures that part separately.
@@ -69,14 +69,14 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         true => list::ask(&session).await.map(|catalog| catalog.phases.clone()),
         false => Ok(Vec::new()),
     };
-    let answered = session.request(&call, asked).await;
+    let result = session.request(&call, asked).await;
     session.end().await;
     let mut phases = found?;
-    let answered = answered?;
-    phases.extend(answered.phases.iter().copied());
+    let result = result?;
+    phases.extend(result.phases.iter().copied());
     let code = match arguments.json {
-        true => as_json(&answered, &phases)?,
-        false => print_result(&answered)?,
+        true => as_json(&result, &phases)?,
+        false => print_result(&result)?,
     };
     if arguments.timings {
         eprint!("{}", render::phases(&phases));
@@ -85,8 +85,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 }
 
 /// Prints the reply: the app's output to standard output, everything else to standard error.
-fn print_result(answered: &AppToolResult) -> Result<u8, CliError> {
-    match &answered.heard {
+fn print_result(result: &AppToolResult) -> Result<u8, CliError> {
+    match &result.heard {
         AppToolReply::Sent => {
             eprintln!("Sent without waiting for an answer. Check the screen for the result.");
             Ok(0)
@@ -108,8 +108,8 @@ fn print_result(answered: &AppToolResult) -> Result<u8, CliError> {
     }
 }
 
-fn as_json(answered: &AppToolResult, phases: &[(AppToolPhase, Duration)]) -> Result<u8, CliError> {
-    let (mut told, code) = match &answered.heard {
+fn as_json(result: &AppToolResult, phases: &[(AppToolPhase, Duration)]) -> Result<u8, CliError> {
+    let (mut json, code) = match &result.heard {
         AppToolReply::Sent => (json!({ "status": "sent" }), 0),
         AppToolReply::Answer { success, message, output, warnings } => {
             let status = if *success { "success" } else { "failure" };
@@ -119,12 +119,12 @@ fn as_json(answered: &AppToolResult, phases: &[(AppToolPhase, Duration)]) -> Res
             (out, u8::from(!success))
         }
     };
-    told["package"] = answered.app.0.as_str().into();
-    told["capability"] = answered.tool.as_str().into();
+    json["package"] = result.app.0.as_str().into();
+    json["capability"] = result.tool.as_str().into();
     let phases = phases
         .iter()
         .map(|(phase, took)| json!({ "phase": phase.name(), "ms": took.as_secs_f64() * 1000.0 }));
-    told["phases"] = Value::from_iter(phases);
-    print(&format!("{told:#}\n"))?;
+    json["phases"] = Value::from_iter(phases);
+    print(&format!("{json:#}\n"))?;
     Ok(code)
 }

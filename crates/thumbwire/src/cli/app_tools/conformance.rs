@@ -57,7 +57,7 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let config = &arguments.sources.applied_to(config)?;
-    let care = care(&arguments.call)?;
+    let options = options(&arguments.call)?;
     let device = device(arguments.device, config).await?;
     let app = AppId(arguments.package);
     let failed = |error: Error| CliError::from(Failure::of_device(&device.identity().id, &error));
@@ -70,7 +70,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     };
     let source = PackageFile { device: Arc::clone(&device), path: base.clone() };
     let out = package::read(source).await;
-    let out = out.map_err(|why| CliError::failed(format!("cannot read {app}: {why}")))?;
+    let out = out.map_err(|reason| CliError::failed(format!("cannot read {app}: {reason}")))?;
     let findings: Vec<_> = out.found.into_iter().map(|found| found.finding).collect();
     let mut judged: Vec<ProbeResult> = requirement::judge_files(&findings)
         .into_iter()
@@ -78,10 +78,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         .collect();
     judged.extend(match out.tools.into_iter().next() {
         Some((class, descriptor)) => {
-            fits(&care, &descriptor)?;
+            fits(&options, &descriptor)?;
             let limit = Duration::from_secs(arguments.timeout);
             let to = Component { app: app.clone(), class };
-            ask(&*device, to, &descriptor, &care, limit).await?
+            ask(&*device, to, &descriptor, &options, limit).await?
         }
         None => untried("the app has no service with a descriptor"),
     });
@@ -95,16 +95,16 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 }
 
 /// The capabilities that may be called, from `--call`.
-fn care(calls: &[String]) -> Result<ProbeOptions, CliError> {
-    let mut care = ProbeOptions::default();
+fn options(calls: &[String]) -> Result<ProbeOptions, CliError> {
+    let mut options = ProbeOptions::default();
     for call in calls {
         let (id, arguments) = call.split_once('=').unwrap_or((call, "{}"));
         let arguments = serde_json::from_str(arguments).map_err(|error| {
             CliError::usage(format!("--call {id}: expected one JSON object: {error}"))
         })?;
-        care.calls.insert(id.to_owned(), arguments);
+        options.calls.insert(id.to_owned(), arguments);
     }
-    Ok(care)
+    Ok(options)
 }
 
 /// Checks that the capabilities of `--call` exist and accept their arguments. A typo would
@@ -112,14 +112,14 @@ fn care(calls: &[String]) -> Result<ProbeOptions, CliError> {
 ///
 /// # Errors
 /// Wrong usage; the message lists the capabilities.
-fn fits(care: &ProbeOptions, descriptor: &Descriptor) -> Result<(), CliError> {
-    for (id, arguments) in &care.calls {
+fn fits(options: &ProbeOptions, descriptor: &Descriptor) -> Result<(), CliError> {
+    for (id, arguments) in &options.calls {
         let Some(one) = descriptor.capabilities.iter().find(|one| one.id == *id) else {
             let ids: Vec<_> =
                 descriptor.capabilities.iter().take(20).map(|one| sanitize(&one.id)).collect();
-            let there = ids.join(", ");
+            let offered = ids.join(", ");
             return Err(CliError::usage(format!(
-                "--call {id}: no such capability; the app offers {there}"
+                "--call {id}: no such capability; the app offers {offered}"
             )));
         };
         if let Some(refusal) = one.argument_error(arguments) {
@@ -144,7 +144,7 @@ async fn ask(
     device: &dyn Device,
     to: Component,
     descriptor: &Descriptor,
-    care: &ProbeOptions,
+    options: &ProbeOptions,
     limit: Duration,
 ) -> Result<Vec<ProbeResult>, CliError> {
     let mut last = 0;
@@ -160,22 +160,22 @@ async fn ask(
             &begun[15..18]
         )
     };
-    let plan: Plan = probes::plan(descriptor, care, &mut next_id);
+    let plan: Plan = probes::plan(descriptor, options, &mut next_id);
     let mut run = probes::Run::new(plan);
     let keys = ExtraKeys::default();
     while let Some(probe) = run.next() {
-        let letter = ServiceRequest {
+        let request = ServiceRequest {
             to: to.clone(),
             extras: probe.extras.clone().into_iter().collect(),
             callbacks: keys.callback.clone(),
             result_extras: keys.response.iter().chain(&keys.id).cloned().collect(),
         };
-        let calling = async { device.app_services()?.call_service(&letter, limit).await };
+        let calling = async { device.app_services()?.call_service(&request, limit).await };
         let answer: Option<Extras> = match calling.await {
             Ok(ServiceReply::Answered(answer)) => Some(answer.extras.into_iter().collect()),
             Ok(ServiceReply::NoReply) => None,
-            Ok(ServiceReply::NotStarted(why)) => {
-                return Ok(untried(&undelivered(&why)));
+            Ok(ServiceReply::NotStarted(reason)) => {
+                return Ok(untried(&undelivered(&reason)));
             }
             Err(Error::HelperMissing { .. }) => {
                 return Ok(untried("needs Thumbwire's helper on the phone to receive answers"));
@@ -188,8 +188,8 @@ async fn ask(
 }
 
 /// Why a service was not started, and what to do.
-fn undelivered(why: &StartServiceError) -> String {
-    match why {
+fn undelivered(reason: &StartServiceError) -> String {
+    match reason {
         StartServiceError::NotFound => "the phone has no such service".into(),
         StartServiceError::Refused(said) => {
             format!("the phone refused to start the service: {said}")
@@ -197,8 +197,8 @@ fn undelivered(why: &StartServiceError) -> String {
         StartServiceError::BackgroundRestricted(_) => {
             "the app is in the background; launch it first".into()
         }
-        StartServiceError::TooLarge { max: most } => {
-            format!("a request is longer than {most} UTF-16 code units")
+        StartServiceError::TooLarge { max } => {
+            format!("a request is longer than {max} UTF-16 code units")
         }
     }
 }
@@ -246,7 +246,7 @@ fn rows(judged: Vec<ProbeResult>) -> Vec<Row> {
 impl Row {
     fn json(&self) -> Value {
         let reason = match &self.verdict {
-            Verdict::Violated(why) | Verdict::NotTested(why) => Some(why),
+            Verdict::Violated(reason) | Verdict::NotTested(reason) => Some(reason),
             Verdict::Met | Verdict::NoReply => None,
         };
         json!({
@@ -280,10 +280,10 @@ fn table(app: &AppId, rows: &[Row], style: LineStyle) -> String {
         }
         let (mark, tone, words) = match &row.verdict {
             Verdict::Met => ("✓", Style::Good, (Style::Dim, row.must.demands.to_owned())),
-            Verdict::Violated(why) => {
+            Verdict::Violated(reason) => {
                 let what =
                     if row.what.is_empty() { String::new() } else { format!("{}: ", row.what) };
-                ("✗", Style::Bad, (Style::Plain, sanitize(&format!("{what}{why}"))))
+                ("✗", Style::Bad, (Style::Plain, sanitize(&format!("{what}{reason}"))))
             }
             Verdict::NoReply => {
                 let what = if row.what.is_empty() { "request" } else { &row.what };
@@ -293,8 +293,8 @@ fn table(app: &AppId, rows: &[Row], style: LineStyle) -> String {
                     (Style::Plain, sanitize(&format!("{what}: no readable response"))),
                 )
             }
-            Verdict::NotTested(why) => {
-                ("–", Style::Warning, (Style::Plain, format!("not tested: {}", sanitize(why))))
+            Verdict::NotTested(reason) => {
+                ("–", Style::Warning, (Style::Plain, format!("not tested: {}", sanitize(reason))))
             }
         };
         let head = format!("  {mark} {:width$}  {:5}  ", row.must.name, row.must.section);

@@ -58,7 +58,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         }
     }
     Ok(match () {
-        () if seen.iter().any(|one| one.told.is_err()) => 2,
+        () if seen.iter().any(|one| one.report.is_err()) => 2,
         () if seen.iter().any(|one| one.is_fatal(mode)) => 1,
         () => 0,
     })

@@ -26,18 +26,18 @@ pub(super) struct Arguments {
 }
 
 /// Size limit of the TOML file, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
-    let place = arguments.plan.display();
+    let file = arguments.plan.display();
     let text = read(&arguments.plan)
-        .map_err(|why| CliError::usage(format!("cannot read {place}: {why}")))?;
-    let plan =
-        plan::read(&text).map_err(|why| CliError::usage(format!("{place}: {}", why.trim_end())))?;
+        .map_err(|reason| CliError::usage(format!("cannot read {file}: {reason}")))?;
+    let plan = plan::read(&text)
+        .map_err(|reason| CliError::usage(format!("{file}: {}", reason.trim_end())))?;
     let files = files(&plan, &arguments.out);
-    let there: Vec<_> = files.iter().filter(|(file, _)| file.exists()).collect();
-    if !there.is_empty() {
-        let names: Vec<_> = there.iter().map(|(file, _)| file.display().to_string()).collect();
+    let existing: Vec<_> = files.iter().filter(|(file, _)| file.exists()).collect();
+    if !existing.is_empty() {
+        let names: Vec<_> = existing.iter().map(|(file, _)| file.display().to_string()).collect();
         return Err(CliError::usage(format!(
             "nothing was written: {} already {}. Choose another --out or remove {}",
             names.join(", "),
@@ -75,9 +75,9 @@ fn read(file: &Path) -> Result<String, String> {
     let mut text = String::new();
     let open = fs::File::open(file).map_err(|error| error.to_string())?;
     let read =
-        open.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    match read as u64 > LARGEST {
-        true => Err(format!("it is larger than {LARGEST} bytes")),
+        open.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    match read as u64 > MAX_BYTES {
+        true => Err(format!("it is larger than {MAX_BYTES} bytes")),
         false => Ok(text),
     }
 }

@@ -13,8 +13,11 @@ pub(super) use super::super::style::sanitize;
 
 /// Line style for standard output: wrapped and coloured if it is a terminal.
 pub(super) fn ink(colours: bool) -> LineStyle {
-    let there = std::io::stdout().is_terminal();
-    LineStyle { width: there.then(terminal_prompt::width).flatten(), colours: colours && there }
+    let is_terminal = std::io::stdout().is_terminal();
+    LineStyle {
+        width: is_terminal.then(terminal_prompt::width).flatten(),
+        colours: colours && is_terminal,
+    }
 }
 
 /// All apps, one line per tool.
@@ -33,17 +36,19 @@ pub(super) fn list(catalog: &Catalog, style: LineStyle) -> String {
         let fits = signatures.iter().map(|it| it.chars().count()).filter(|&width| width <= WIDEST);
         let width = fits.max().unwrap_or(0);
         for (tool, signature) in tools.tools.iter().zip(signatures) {
-            let says = vec![(Style::Dim, sanitize(&tool.description))];
+            let description = vec![(Style::Dim, sanitize(&tool.description))];
             match signature.chars().count() > width {
                 true => {
                     text.push_str(
                         &style.lines((Style::Plain, &format!("  {signature}")), &Vec::new()),
                     );
-                    text.push_str(&style.lines((Style::Plain, &" ".repeat(width + 4)), &says));
+                    text.push_str(
+                        &style.lines((Style::Plain, &" ".repeat(width + 4)), &description),
+                    );
                 }
                 false => {
                     let signature = format!("  {signature:width$}  ");
-                    text.push_str(&style.lines((Style::Plain, &signature), &says));
+                    text.push_str(&style.lines((Style::Plain, &signature), &description));
                 }
             }
         }

@@ -44,14 +44,14 @@ pub(super) async fn compare(stage: Stage) -> Result<SuiteRun, CliError> {
     };
     let session = Arc::new(Session::new(phones, options));
     let mut compared =
-        Comparison { phone, session: Arc::clone(&session), stage, told: String::new() };
+        Comparison { phone, session: Arc::clone(&session), stage, printed: String::new() };
     let out = compared.run().await;
     session.end().await;
     out?;
     Ok(SuiteRun {
         name: TITLE.into(),
         verdict: Verdict::Passed,
-        text: compared.told,
+        text: compared.printed,
         duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         ..SuiteRun::default()
     })
@@ -62,7 +62,7 @@ struct Comparison {
     session: Arc<Session>,
     stage: Stage,
     /// What was printed.
-    told: String,
+    printed: String,
 }
 
 /// Elapsed time: the phone's and ours.
@@ -158,13 +158,13 @@ impl Comparison {
 
     /// Prints a text, and keeps it for the page.
     fn say(&mut self, words: &[(Style, &str)]) -> Result<(), CliError> {
-        words.iter().for_each(|(_, text)| self.told.push_str(text));
-        self.told.push('\n');
+        words.iter().for_each(|(_, text)| self.printed.push_str(text));
+        self.printed.push('\n');
         self.stage.output.line((Style::Plain, ""), words)
     }
 
     fn gap(&mut self) -> Result<(), CliError> {
-        self.told.push('\n');
+        self.printed.push('\n');
         self.stage.output.gap()
     }
 
@@ -175,8 +175,8 @@ impl Comparison {
         style: Style,
         phases: &[(AppToolPhase, Duration)],
     ) -> Result<(), CliError> {
-        self.told.push_str(line);
-        self.told.push('\n');
+        self.printed.push_str(line);
+        self.printed.push('\n');
         print_styled(&format!("{}\n", self.stage.output.style.painted(style, line)))?;
         if !self.stage.verbose || phases.is_empty() {
             return Ok(());

@@ -18,19 +18,19 @@ const TITLE: &str = "2. The same tools drive an iPhone";
 /// Writes a note on the virtual iPhone, and records that in a new directory of `out`.
 pub(super) async fn drive(out: &Path, stage: Stage) -> Result<SuiteRun, CliError> {
     let phones = DeviceProviders::default().with(VirtualIphoneProvider::default());
-    let mut story = DemoScript::begin(phones, VIRTUAL_IOS, &out.join("iphone"), stage).await?;
+    let mut demo = DemoScript::begin(phones, VIRTUAL_IOS, &out.join("iphone"), stage).await?;
     stage.output.title(TITLE)?;
     let about = "a virtual iPhone behind WebDriverAgent, in this program";
     stage.output.line((Style::Plain, ""), &[(Style::Dim, about)])?;
     stage.output.gap()?;
     let app = json!({ "bundle_id": NOTES });
-    story.step("Launch Notes", "mobile_launch_app", app, &["New note"]).await?;
+    demo.step("Launch Notes", "mobile_launch_app", app, &["New note"]).await?;
     let new = json!({ "text": "New note" });
-    story.step("Add a note", "mobile_tap_element", new, &[]).await?;
+    demo.step("Add a note", "mobile_tap_element", new, &[]).await?;
     let text = json!({ "text": "Ferry at 9:15" });
-    story.step("Type its text", "mobile_type_keys", text, &["Ferry at 9:15", "Back"]).await?;
+    demo.step("Type its text", "mobile_type_keys", text, &["Ferry at 9:15", "Back"]).await?;
     let back = json!({ "text": "Back" });
     let title = "Tap Back: iOS has no back key";
-    story.step(title, "mobile_tap_element", back, &["Ferry at 9:15", "New note"]).await?;
-    story.end("iphone", TITLE).await
+    demo.step(title, "mobile_tap_element", back, &["Ferry at 9:15", "New note"]).await?;
+    demo.end("iphone", TITLE).await
 }

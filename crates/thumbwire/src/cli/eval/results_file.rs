@@ -46,9 +46,9 @@ impl ResultsFile {
     /// The results of an earlier evaluation with the same setup.
     pub(super) fn resume(path: &Path, setup: &EvalSetup) -> Result<Self, CliError> {
         let results = read(path)?;
-        results
-            .continues(setup)
-            .map_err(|why| CliError::usage(format!("cannot resume {}: {why}", path.display())))?;
+        results.continues(setup).map_err(|reason| {
+            CliError::usage(format!("cannot resume {}: {reason}", path.display()))
+        })?;
         Ok(Self::with(Some(path.to_owned()), results))
     }
 

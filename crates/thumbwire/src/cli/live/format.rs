@@ -25,9 +25,9 @@ pub(super) struct RunFormatter {
     /// Usage of the run so far.
     so_far: Usage,
     /// The current activity.
-    doing: String,
+    activity: String,
     /// Characters received of the current response.
-    heard: usize,
+    received: usize,
 }
 
 impl RunFormatter {
@@ -42,8 +42,8 @@ impl RunFormatter {
             usage: Usage::default(),
             thought_for: Duration::ZERO,
             so_far: Usage::default(),
-            doing: String::new(),
-            heard: 0,
+            activity: String::new(),
+            received: 0,
         }
     }
 
@@ -76,50 +76,50 @@ impl RunFormatter {
             AgentEvent::StepStarted { step, max_steps } => {
                 (self.step, self.max, self.numbered) = (*step, *max_steps, false);
                 (self.usage, self.thought_for) = (Usage::default(), Duration::ZERO);
-                self.doing = "reading the screen".into();
+                self.activity = "reading the screen".into();
                 Vec::new()
             }
             AgentEvent::ScreenshotTaken { .. }
             | AgentEvent::AppsListed { .. }
             | AgentEvent::ControlsListed { .. } => Vec::new(),
             AgentEvent::ModelRequested { .. } => {
-                (self.doing, self.heard) = ("thinking".into(), 0);
+                (self.activity, self.received) = ("thinking".into(), 0);
                 Vec::new()
             }
             AgentEvent::ModelText(part) => {
-                self.heard += part.chars().count();
-                self.doing = format!("thinking, {} characters", grouped(self.heard as u64));
+                self.received += part.chars().count();
+                self.activity = format!("thinking, {} characters", grouped(self.received as u64));
                 Vec::new()
             }
-            AgentEvent::ModelRetried { reason: why } => {
-                self.heard = 0;
+            AgentEvent::ModelRetried { reason } => {
+                self.received = 0;
                 self.line(
                     Style::Warning,
                     "↻",
-                    vec![(Style::Dim, format!("retrying: {}", sanitize(why)))],
+                    vec![(Style::Dim, format!("retrying: {}", sanitize(reason)))],
                 )
             }
             AgentEvent::Planned { plan, .. } => {
                 let text = format!("plan: {}", sanitize(&plan.join("; ")));
                 self.line(Style::Dim, "", vec![(Style::Dim, text)])
             }
-            // What follows from it is told: the result, or why the goal is not reached.
+            // Its consequence is shown: the result, or why the goal is not reached.
             AgentEvent::Judged { .. } => Vec::new(),
             AgentEvent::Decided { decision, usage, took } => {
                 self.usage = (*usage).clone();
                 self.thought_for = *took;
-                self.doing = "acting".into();
+                self.activity = "acting".into();
                 self.decided(decision)
             }
-            AgentEvent::FunctionFinished { call: doing, success, message, took } => {
-                self.call_line(doing, *success, message, *took)
+            AgentEvent::FunctionFinished { call, success, message, took } => {
+                self.call_line(call, *success, message, *took)
             }
             AgentEvent::AnomalyFound(what) => {
                 self.line(Style::Warning, "!", vec![(Style::Warning, sanitize(what))])
             }
             // A user at the terminal sees the question in a prompt; this line is for everyone else.
             AgentEvent::UserAsked { question } => {
-                self.doing = "waiting for an answer".into();
+                self.activity = "waiting for an answer".into();
                 self.line(Style::Warning, "?", vec![(Style::Plain, sanitize(question))])
             }
             AgentEvent::StepFinished { usage, .. } => {
@@ -137,22 +137,22 @@ impl RunFormatter {
 
     /// The current activity and the usage so far.
     pub(super) fn status(&self) -> String {
-        let mut parts = vec![self.doing.clone()];
+        let mut parts = vec![self.activity.clone()];
         parts.extend(cost(&self.so_far));
         parts.retain(|part| !part.is_empty());
         parts.join(" · ")
     }
 
     /// The current step: `3/50`.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn step_number(&self) -> String {
         match self.step {
             0 => String::new(),
             step => format!("{step}/{}", self.max),
         }
     }
 
-    /// The last lines: the result and its usage, then `story`, which says where the trace is.
-    pub(super) fn end(&self, result: &RunResult, story: &[String]) -> Vec<String> {
+    /// The last lines: the result and its usage, then `notes`, which says where the trace is.
+    pub(super) fn end(&self, result: &RunResult, notes: &[String]) -> Vec<String> {
         let (tone, word) = match (result.status, result.stopped) {
             (AgentStatus::Finish, _) => (Style::Good, "FINISH"),
             (AgentStatus::Fail, _) => (Style::Bad, "FAIL"),
@@ -174,7 +174,7 @@ impl RunFormatter {
             let below = (Style::Plain, " ".repeat(word.len() + 2));
             lines.extend(self.style.set(&below, &text));
         }
-        lines.extend(story.iter().map(|line| self.style.painted(Style::Dim, line)));
+        lines.extend(notes.iter().map(|line| self.style.painted(Style::Dim, line)));
         lines
     }
 
@@ -265,17 +265,17 @@ impl RunFormatter {
 fn given(call: &FunctionCall) -> String {
     let value = |value: &Value| match value {
         Value::String(text) if text.is_empty() || text.contains(char::is_whitespace) => {
-            format!("\"{}\"", sanitize(&truncate(text, LONGEST_VALUE)))
+            format!("\"{}\"", sanitize(&truncate(text, MAX_VALUE)))
         }
-        Value::String(text) => sanitize(&truncate(text, LONGEST_VALUE)),
-        other => sanitize(&truncate(&other.to_string(), LONGEST_VALUE)),
+        Value::String(text) => sanitize(&truncate(text, MAX_VALUE)),
+        other => sanitize(&truncate(&other.to_string(), MAX_VALUE)),
     };
     let values = call.arguments.values().filter(|value| !value.is_null()).take(8);
     values.map(value).collect::<Vec<_>>().join(" ")
 }
 
 /// Maximum length of a value, in characters.
-const LONGEST_VALUE: usize = 60;
+const MAX_VALUE: usize = 60;
 
 /// Tokens and dollars, if any.
 fn cost(usage: &Usage) -> Vec<String> {

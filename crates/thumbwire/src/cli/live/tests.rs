@@ -117,7 +117,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     }
 }
 
-fn told(style: LineStyle) -> String {
+fn shown(style: LineStyle) -> String {
     told_as(style, true)
 }
 
@@ -132,14 +132,14 @@ fn told_as(style: LineStyle, verbose: bool) -> String {
 
 #[test]
 fn run_without_a_terminal_matches_snapshot() {
-    insta::assert_snapshot!("plain", told(LineStyle { width: None, colours: false }));
+    insta::assert_snapshot!("plain", shown(LineStyle { width: None, colours: false }));
 }
 
 #[test]
 fn run_on_a_terminal_matches_snapshot() {
-    insta::assert_snapshot!("wide", told(LineStyle { width: Some(80), colours: false }));
-    insta::assert_snapshot!("narrow", told(LineStyle { width: Some(32), colours: false }));
-    let colourful = told(LineStyle { width: Some(80), colours: true });
+    insta::assert_snapshot!("wide", shown(LineStyle { width: Some(80), colours: false }));
+    insta::assert_snapshot!("narrow", shown(LineStyle { width: Some(32), colours: false }));
+    let colourful = shown(LineStyle { width: Some(80), colours: true });
     insta::assert_snapshot!("colours", colourful.replace('\x1b', "␛"));
 }
 
@@ -151,10 +151,10 @@ fn short_view_matches_snapshot() {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in 20..120 {
-        for line in told(LineStyle { width: Some(width), colours: false }).lines() {
-            let story = line.starts_with("Report:");
+        for line in shown(LineStyle { width: Some(width), colours: false }).lines() {
+            let is_report = line.starts_with("Report:");
             assert!(
-                story || unicode_width::UnicodeWidthStr::width(line) <= width,
+                is_report || unicode_width::UnicodeWidthStr::width(line) <= width,
                 "{width}: {line}"
             );
         }
@@ -167,7 +167,7 @@ fn progress_line_shows_activity_and_usage() {
     let mut seen = Vec::new();
     run(|event| {
         formatter.lines(event);
-        seen.push(format!("{} {}", formatter.place(), formatter.status()));
+        seen.push(format!("{} {}", formatter.step_number(), formatter.status()));
     });
     seen.dedup();
     insta::assert_snapshot!("standing", seen.join("\n"));

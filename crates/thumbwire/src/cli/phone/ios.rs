@@ -7,7 +7,7 @@ use thumbwire_virtual_ios::{ClockMode, FaultRule, Profile, Setup, VirtualIphone}
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::{Arguments, place};
+use super::{Arguments, phone_address};
 use crate::cli::{CliError, print};
 
 /// A running phone and its listeners.
@@ -18,7 +18,7 @@ struct RunningIphone {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
-    if arguments.manner.listed().is_some() {
+    if arguments.flags.listed().is_some() {
         let faults = FaultRule::NAMES.map(|(name, does)| format!("{name:<14}{does}\n"));
         print(&faults.concat())?;
         return Ok(0);
@@ -49,24 +49,24 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
 }
 
 async fn start(arguments: &Arguments) -> Result<Vec<RunningIphone>, CliError> {
-    let (profile, clock) = arguments.manner.speed();
+    let (profile, clock) = arguments.flags.speed();
     let setup = Setup {
         profile: profile.and_then(Profile::named).unwrap_or_default(),
         clock: ClockMode::named(clock).unwrap_or(ClockMode::Real),
         ..Setup::default()
     };
-    let rules = arguments.manner.fault_rules().iter().map(|rule| rule.parse::<FaultRule>());
-    let rules: Vec<FaultRule> = rules.collect::<Result<_, _>>().map_err(|why| {
+    let rules = arguments.flags.fault_rules().iter().map(|rule| rule.parse::<FaultRule>());
+    let rules: Vec<FaultRule> = rules.collect::<Result<_, _>>().map_err(|reason| {
         CliError::usage(format!(
-            "--fault: {why}. Run `thumbwire phone --ios --fault list` to list them"
+            "--fault: {reason}. Run `thumbwire phone --ios --fault list` to list them"
         ))
     })?;
     let mut phones = Vec::new();
     for nth in 0..arguments.count {
-        let (listener, address) = arguments.bind(&place(arguments.listen(), nth)?).await?;
+        let (listener, address) = arguments.bind(&phone_address(arguments.listen(), nth)?).await?;
         let seed = arguments.seed.wrapping_add(u64::from(nth));
         let phone = VirtualIphone::new(Setup { seed, ..setup.clone() });
-        for (name, key, value) in arguments.manner.app_data() {
+        for (name, key, value) in arguments.flags.app_data() {
             let set = phone.world(|world| {
                 let package = world.package_of(name).unwrap_or_else(|| name.to_owned());
                 world.set_preference(&package, key, Some(value))

@@ -16,8 +16,8 @@ pub(super) async fn start(exam: &mut Exam<'_>) -> Found {
     AS_EXPECTED
 }
 
-/// The same as text, one entry per line. Without `--full` no app is started; then the newest
-/// entries of another reading must be there.
+/// Reads the log as text, one entry per line. Without `--full` no app is started, and the newest
+/// entry of another reading must be there.
 pub(super) async fn mobile_read(exam: &mut Exam<'_>) -> Found {
     if !exam.full {
         let newest = newest(exam).await?;

@@ -46,7 +46,7 @@ fn installed(exam: &Exam<'_>) -> Result<TestApp, Problem> {
     }
 }
 
-/// Android stops an app whose permission is revoked, if it held it: so the grant is seen, too.
+/// Android stops an app when a permission that it holds is revoked. So this sees the grant, too.
 pub(super) async fn set_permission(exam: &mut Exam<'_>) -> Found {
     let test = installed(exam)?;
     if exam.info.api_level.is_some_and(|level| level < RUNTIME_PERMISSIONS) {

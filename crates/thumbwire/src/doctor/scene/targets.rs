@@ -54,8 +54,8 @@ const PAGES: [&str; 8] = [
 
 /// Those of the packages that are installed.
 fn installed(apps: &[AppId], packages: &[&str]) -> Vec<AppId> {
-    let there = packages.iter().filter(|package| apps.iter().any(|app| app.0 == **package));
-    there.map(|package| AppId((*package).to_owned())).collect()
+    let known = packages.iter().filter(|package| apps.iter().any(|app| app.0 == **package));
+    known.map(|package| AppId((*package).to_owned())).collect()
 }
 
 /// The installed ones of the apps in which text may be typed, in the order in which they are tried.

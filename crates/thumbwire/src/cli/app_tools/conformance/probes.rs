@@ -163,7 +163,7 @@ const MAX_ASKED: usize = 16;
 /// Plans the probes for a tool with this descriptor. `next_id` must return a new id each time.
 pub(super) fn plan(
     descriptor: &Descriptor,
-    care: &ProbeOptions,
+    options: &ProbeOptions,
     next_id: &mut dyn FnMut() -> String,
 ) -> Plan {
     let mut planned = PlanBuilder { plan: Plan::default(), next_id };
@@ -189,7 +189,7 @@ pub(super) fn plan(
     if !any {
         planned.untried(REQUIRED, "no capability has required parameters");
     }
-    side_effect_probes(descriptor, care, &mut planned);
+    side_effect_probes(descriptor, options, &mut planned);
     let garbage =
         Extras::from([("mobile-mcp-request".to_owned(), "{\"mobile-mcp-request\":".to_owned())]);
     let what = "sends half a JSON object".to_owned();
@@ -205,9 +205,13 @@ pub(super) fn plan(
 }
 
 /// The probes that make a tool act.
-fn side_effect_probes(descriptor: &Descriptor, care: &ProbeOptions, planned: &mut PlanBuilder<'_>) {
+fn side_effect_probes(
+    descriptor: &Descriptor,
+    options: &ProbeOptions,
+    planned: &mut PlanBuilder<'_>,
+) {
     let allowed =
-        descriptor.capabilities.iter().filter_map(|one| Some((one, care.calls.get(&one.id)?)));
+        descriptor.capabilities.iter().filter_map(|one| Some((one, options.calls.get(&one.id)?)));
     let calls: Vec<_> = allowed.collect();
     let mut mistyped = false;
     for (capability, arguments) in &calls {
@@ -384,10 +388,10 @@ impl Run {
         while let Some(Probe { must, what, .. }) = self.left.pop() {
             self.judged.push(ProbeResult { must, what, verdict: Verdict::NoReply });
         }
-        self.judged.extend(self.not_tested.into_iter().map(|(must, why)| ProbeResult {
+        self.judged.extend(self.not_tested.into_iter().map(|(must, reason)| ProbeResult {
             must,
             what: String::new(),
-            verdict: Verdict::NotTested(why),
+            verdict: Verdict::NotTested(reason),
         }));
         self.judged
     }

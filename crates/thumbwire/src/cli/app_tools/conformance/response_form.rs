@@ -79,7 +79,7 @@ pub(super) fn output(extras: &Extras, capability: &Capability) -> Result<(), Str
     let values =
         Response::read(extras, &ExtraKeys::default()).map(|read| read.output).unwrap_or_default();
     match capability.check_output(&values).first() {
-        Some(odd) => Err(odd.to_string()),
+        Some(problem) => Err(problem.to_string()),
         None => Ok(()),
     }
 }

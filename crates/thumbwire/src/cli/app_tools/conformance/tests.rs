@@ -77,8 +77,8 @@ fn findings_in_an_apps_files_decide_its_verdicts() {
     ]);
     let broken: Vec<_> = judged.iter().filter(|(_, verdict)| *verdict != Verdict::Met).collect();
     let out: Vec<_> = broken.iter().map(|(must, verdict)| (must.name, verdict.clone())).collect();
-    let says = |text: &str| Verdict::Violated(text.into());
-    assert_eq!(out, [("tool-name", says("so")), ("param-type", says("line 7: so"))]);
+    let reason = |text: &str| Verdict::Violated(text.into());
+    assert_eq!(out, [("tool-name", reason("so")), ("param-type", reason("line 7: so"))]);
 
     let judged = judge_files(&[found(Rule::WellFormed, 1)]);
     let of = |name: &str| judged.iter().find(|(must, _)| must.name == name).unwrap().1.clone();
@@ -93,7 +93,7 @@ fn findings_in_an_apps_files_decide_its_verdicts() {
 
 type Handle = Box<dyn FnMut(&Extras) -> Option<Extras>>;
 
-fn care() -> ProbeOptions {
+fn options() -> ProbeOptions {
     let date = object(json!({ "date": "2026-02-14" }));
     ProbeOptions {
         calls: BTreeMap::from([
@@ -104,7 +104,7 @@ fn care() -> ProbeOptions {
 }
 
 fn judged(
-    care: &ProbeOptions,
+    options: &ProbeOptions,
     tool: &mut dyn FnMut(&Extras) -> Option<Extras>,
 ) -> Vec<ProbeResult> {
     let mut count = 0;
@@ -112,7 +112,7 @@ fn judged(
         count += 1;
         format!("id-{count}")
     };
-    run_probes(probes::plan(&ClockIn::dispatcher().0.descriptor, care, &mut next_id), tool)
+    run_probes(probes::plan(&ClockIn::dispatcher().0.descriptor, options, &mut next_id), tool)
 }
 
 fn names(judged: &[ProbeResult], which: impl Fn(&Verdict) -> bool) -> BTreeSet<&'static str> {
@@ -122,7 +122,7 @@ fn names(judged: &[ProbeResult], which: impl Fn(&Verdict) -> bool) -> BTreeSet<&
 #[test]
 fn our_runtime_keeps_every_must() {
     let mut tool = ClockIn::dispatcher();
-    let judged = judged(&care(), &mut |extras| tool.handle(extras));
+    let judged = judged(&options(), &mut |extras| tool.handle(extras));
     let all = OF_TOOLS.iter().map(|must| must.name).collect();
     assert_eq!(names(&judged, |verdict| *verdict == Verdict::Met), all);
     assert_eq!(names(&judged, |verdict| *verdict != Verdict::Met), BTreeSet::new(), "{judged:#?}");
@@ -148,17 +148,17 @@ fn tool_does_nothing_without_permission() {
 
 #[test]
 fn mismatched_arguments_are_not_sent() {
-    let care = ProbeOptions {
+    let options = ProbeOptions {
         calls: BTreeMap::from([("query_clock_in".into(), object(json!({ "date": 5 })))]),
     };
     let mut tool = ClockIn::dispatcher();
-    let judged = judged(&care, &mut |extras| tool.handle(extras));
+    let judged = judged(&options, &mut |extras| tool.handle(extras));
     assert_eq!(tool.0.calls, []);
-    let says = judged.iter().find_map(|one| match &one.verdict {
-        Verdict::NotTested(why) if why.contains("do not match") => Some(why.clone()),
+    let reason = judged.iter().find_map(|one| match &one.verdict {
+        Verdict::NotTested(reason) if reason.contains("do not match") => Some(reason.clone()),
         _ => None,
     });
-    assert!(says.unwrap().contains("`date` must be of type string"));
+    assert!(reason.unwrap().contains("`date` must be of type string"));
 }
 
 /// Our runtime behind a filter that changes its input or output.
@@ -359,7 +359,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
 fn each_broken_runtime_fails_exactly_one_must() {
     let mut broken = BTreeSet::new();
     for (what, must, mut handle) in broken_runtimes() {
-        let judged = judged(&care(), &mut handle);
+        let judged = judged(&options(), &mut handle);
         let failed = names(&judged, |verdict| matches!(verdict, Verdict::Violated(_)));
         assert_eq!(failed, BTreeSet::from([must]), "{what}: {judged:#?}");
         broken.insert(must);
@@ -372,7 +372,7 @@ fn each_broken_runtime_fails_exactly_one_must() {
 fn silent_tool_is_probed_once() {
     let mut count = 0;
     let descriptor = ClockIn::dispatcher().0.descriptor;
-    let mut run = Run::new(probes::plan(&descriptor, &care(), &mut || {
+    let mut run = Run::new(probes::plan(&descriptor, &options(), &mut || {
         count += 1;
         count.to_string()
     }));
@@ -393,8 +393,8 @@ fn invalid_call_flag_is_a_usage_error() {
     </mobile-mcp-capabilities>"#;
     let descriptor = descriptor::read(written).descriptor;
     let code = |call: &str| {
-        let output =
-            super::care(&[call.to_owned()]).and_then(|care| super::fits(&care, &descriptor));
+        let output = super::options(&[call.to_owned()])
+            .and_then(|options| super::fits(&options, &descriptor));
         output.map_or_else(|ended| ended.code, |()| 0)
     };
     assert_eq!(code(r#"add_note={"text":"test"}"#), 0);

@@ -10,11 +10,11 @@ use super::package;
 use super::report::{FileKind, LintFinding, LintReport, LintedFile};
 
 /// Size limit of a descriptor as text, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// Checks a file.
 pub(super) async fn lint(file: &Path) -> LintedFile {
-    LintedFile { file: file.display().to_string(), told: report_of(file).await }
+    LintedFile { file: file.display().to_string(), report: report_of(file).await }
 }
 
 async fn report_of(file: &Path) -> Result<LintReport, String> {
@@ -52,9 +52,9 @@ fn read_up_to(open: &mut fs::File, buffer: &mut [u8]) -> io::Result<usize> {
 fn text(file: &Path) -> Result<LintReport, String> {
     let mut bytes = Vec::new();
     let open = open(file).map_err(|error| error.to_string())?;
-    open.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("it is larger than {LARGEST} bytes"));
+    open.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("it is larger than {MAX_BYTES} bytes"));
     }
     let xml = std::str::from_utf8(&bytes)
         .map_err(|_| "it is neither an APK nor XML text in UTF-8".to_owned())?;

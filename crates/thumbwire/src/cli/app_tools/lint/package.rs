@@ -23,7 +23,7 @@ use thumbwire_core::app_tools::convert;
 const MANIFEST: &str = "AndroidManifest.xml";
 
 /// How many services' descriptors are read per app. A tool should have one.
-const MOST_SERVICES: usize = 8;
+const MAX_SERVICES: usize = 8;
 
 /// Checks an APK on this computer.
 pub(super) async fn lint_apk(file: &Path) -> Result<LintReport, String> {
@@ -50,7 +50,7 @@ pub(in super::super) async fn read(source: impl Source) -> Result<LintReport, St
         out.found.push(found(MANIFEST, Finding { rule, position, message: message.into() }));
     }
     let mut known = BTreeSet::new();
-    for declared in declared.into_iter().take(MOST_SERVICES) {
+    for declared in declared.into_iter().take(MAX_SERVICES) {
         let Some(id) = declared.capabilities().filter(|id| known.insert(*id)) else { continue };
         let path = match apk.value(id).await.map_err(text)? {
             Some(Value::Text(path)) => path,
@@ -71,12 +71,12 @@ pub(in super::super) async fn read(source: impl Source) -> Result<LintReport, St
                     Error::Missing(_) => (Rule::ToolCapabilities, MANIFEST),
                     Error::TooLarge { .. } => (Rule::Bounds, path.as_str()),
                     Error::Malformed { .. } => (Rule::WellFormed, path.as_str()),
-                    Error::Source(why) => return Err(why.clone()),
+                    Error::Source(reason) => return Err(reason.clone()),
                 };
-                let says = format!("cannot read the descriptor: {error}");
+                let message = format!("cannot read the descriptor: {error}");
                 out.found.push(found(
                     part,
-                    Finding { rule, position: SourcePosition::default(), message: says },
+                    Finding { rule, position: SourcePosition::default(), message },
                 ));
             }
         }

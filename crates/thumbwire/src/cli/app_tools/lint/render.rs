@@ -11,13 +11,13 @@ const INDENT: usize = 4;
 
 /// The findings and summary of a file.
 pub(super) fn file(one: &LintedFile, mode: Mode, style: LineStyle) -> String {
-    let out = match &one.told {
-        Ok(told) => told,
-        Err(why) => {
+    let out = match &one.report {
+        Ok(report) => report,
+        Err(reason) => {
             let words = vec![
                 (Style::Bold, format!("{}:", sanitize(&one.file))),
                 (Style::Bad, "cannot be read:".to_owned()),
-                (Style::Plain, sanitize(why)),
+                (Style::Plain, sanitize(reason)),
             ];
             return lines(style, &words);
         }
@@ -58,7 +58,7 @@ pub(super) fn file(one: &LintedFile, mode: Mode, style: LineStyle) -> String {
 pub(super) fn sum(seen: &[LintedFile], mode: Mode, style: LineStyle) -> String {
     let counts = seen.iter().map(|one| one.counts(mode));
     let (fatal, passed) = counts.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
-    let unread = seen.iter().filter(|one| one.told.is_err()).count();
+    let unread = seen.iter().filter(|one| one.report.is_err()).count();
     let mut text = format!("{} files: {}", seen.len(), counted(fatal, passed, mode));
     if unread > 0 {
         text.push_str(&format!(", {unread} cannot be read"));
@@ -102,10 +102,10 @@ fn lines(style: LineStyle, words: &Vec<(Style, String)>) -> String {
 
 /// The report on a file as JSON.
 pub(super) fn json(one: &LintedFile, mode: Mode) -> Value {
-    match &one.told {
-        Err(why) => json!({ "file": one.file, "error": why }),
-        Ok(told) => {
-            let findings = told.found.iter().map(|found| {
+    match &one.report {
+        Err(reason) => json!({ "file": one.file, "error": reason }),
+        Ok(report) => {
+            let findings = report.found.iter().map(|found| {
                 let SourcePosition { line, column } = found.finding.position;
                 let known = |number: u32| (number > 0).then_some(number);
                 json!({
@@ -120,9 +120,9 @@ pub(super) fn json(one: &LintedFile, mode: Mode) -> Value {
             });
             json!({
                 "file": one.file,
-                "kind": told.kind.name(),
-                "package": told.package,
-                "capabilities": told.capabilities,
+                "kind": report.kind.name(),
+                "package": report.package,
+                "capabilities": report.capabilities,
                 "fatal": one.is_fatal(mode),
                 "findings": Value::from_iter(findings),
             })

@@ -8,7 +8,7 @@ pub(super) struct LintedFile {
     /// Its name on the command line.
     pub(super) file: String,
     /// The report, or why the file cannot be read.
-    pub(super) told: Result<LintReport, String>,
+    pub(super) report: Result<LintReport, String>,
 }
 
 /// The report on a file.
@@ -73,7 +73,7 @@ impl LintReport {
 impl LintedFile {
     /// The number of fatal and of other findings.
     pub(super) fn counts(&self, mode: Mode) -> (usize, usize) {
-        let found = self.told.as_ref().map_or(&[][..], |told| &told.found[..]);
+        let found = self.report.as_ref().map_or(&[][..], |report| &report.found[..]);
         let fatal = found.iter().filter(|found| found.finding.is_fatal(mode)).count();
         (fatal, found.len() - fatal)
     }

@@ -101,10 +101,10 @@ fn needed() -> bool {
 
 /// Maximum number of capabilities, and of inputs or outputs of one. Below the limits of agents
 /// (`thumbwire-mobile-mcp`).
-const MOST: usize = 64;
+const MAX_ITEMS: usize = 64;
 
 /// Maximum length of a text, in characters.
-const LONGEST: usize = 2000;
+const MAX_TEXT: usize = 2000;
 
 /// Parses and checks a definition.
 ///
@@ -133,7 +133,7 @@ fn check(plan: &Plan) -> Result<(), String> {
     if plan.capabilities.is_empty() {
         return Err("no [[capability]]: a tool needs at least one".into());
     }
-    most("capabilities", plan.capabilities.len())?;
+    check_count("capabilities", plan.capabilities.len())?;
     let ids = plan.capabilities.iter().map(|one| one.id.as_str());
     unique("capability", ids)?;
     for one in &plan.capabilities {
@@ -147,8 +147,8 @@ fn check(plan: &Plan) -> Result<(), String> {
                 one.version
             ));
         }
-        most(&at("inputs"), one.input.len())?;
-        most(&at("outputs"), one.output.len())?;
+        check_count(&at("inputs"), one.input.len())?;
+        check_count(&at("outputs"), one.output.len())?;
         unique(&at("input"), one.input.iter().map(|it| it.name.as_str()))?;
         unique(&at("output"), one.output.iter().map(|it| it.name.as_str()))?;
         let taken = one.input.iter().map(|it| (&it.name, &it.description));
@@ -204,21 +204,21 @@ fn check_text(what: &str, text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err(format!("{what} is empty"));
     }
-    if text.chars().count() > LONGEST {
-        return Err(format!("{what} is longer than {LONGEST} characters"));
+    if text.chars().count() > MAX_TEXT {
+        return Err(format!("{what} is longer than {MAX_TEXT} characters"));
     }
     // XML 1.0, production 2: these characters are not allowed in a file at all.
     let unfit = |c: char| c.is_control() && !"\n\t".contains(c) || "\u{fffe}\u{ffff}".contains(c);
     match text.chars().find(|&c| unfit(c)) {
-        Some(odd) => Err(format!("{what} contains {odd:?}, which XML does not allow")),
+        Some(character) => Err(format!("{what} contains {character:?}, which XML does not allow")),
         None => Ok(()),
     }
 }
 
-fn most(what: &str, count: usize) -> Result<(), String> {
-    match count <= MOST {
+fn check_count(what: &str, count: usize) -> Result<(), String> {
+    match count <= MAX_ITEMS {
         true => Ok(()),
-        false => Err(format!("too many {what}: {count}; the limit is {MOST}")),
+        false => Err(format!("too many {what}: {count}; the limit is {MAX_ITEMS}")),
     }
 }
 
