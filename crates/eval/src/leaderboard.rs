@@ -1,5 +1,4 @@
-//! The leaderboard: a table of evaluations in Markdown, one row for each file of results, and an
-//! empty row for each model that nobody has scored yet, with the command that fills it.
+//! The leaderboard: a table of evaluations in Markdown, one row for each file of results.
 //!
 //! [`table`] makes the table, [`update`] puts it between the marks of a page.
 
@@ -31,64 +30,13 @@ const COLUMNS: [&str; 14] = [
     "tokens/step, cost/attempt",
 ];
 
-/// A family of models, and how to reach one of it.
-pub struct ModelFamily {
-    /// Its name.
-    pub name: &'static str,
-    /// What `--model` and the address are.
-    pub flags: &'static str,
-}
-
-/// The families of models for which the table has an empty row.
-pub const FAMILIES: [ModelFamily; 7] = [
-    ModelFamily { name: "OpenAI GPT", flags: "--model openai:MODEL --price IN,OUT" },
-    ModelFamily { name: "Anthropic Claude", flags: "--model anthropic:MODEL --price IN,OUT" },
-    ModelFamily {
-        name: "Google Gemini",
-        flags: "--model openai:MODEL --base-url https://generativelanguage.googleapis.com/v1beta/openai --price IN,OUT",
-    },
-    ModelFamily {
-        name: "Qwen-VL (vLLM)",
-        flags: "--model openai:MODEL --base-url http://127.0.0.1:8000/v1 --json-schema",
-    },
-    ModelFamily {
-        name: "Llama Vision (Ollama)",
-        flags: "--model openai:MODEL --base-url http://127.0.0.1:11434/v1",
-    },
-    ModelFamily {
-        name: "Gemma (llama.cpp)",
-        flags: "--model openai:MODEL --base-url http://127.0.0.1:8080/v1 --json-schema",
-    },
-    ModelFamily {
-        name: "any on OpenRouter",
-        flags: "--model openai:MODEL --base-url https://openrouter.ai/api/v1",
-    },
-];
-
-impl ModelFamily {
-    /// The command that evaluates a model of this family and writes its results.
-    pub fn command(&self) -> String {
-        format!("thumbwire eval {} --seeds 0..3 --json MODEL.json", self.flags)
-    }
-}
-
 /// The table, with the best results first.
 pub fn table(results: &[EvalResults]) -> String {
     let mut rows: Vec<(f64, String)> =
         results.iter().map(|result| (Summary::of(&result.attempts).rate(), row(result))).collect();
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
     let mut text = format!("| {} |\n|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len()));
-    for (_, row) in rows {
-        text.push_str(&row);
-    }
-    for family in FAMILIES {
-        text.push_str(&format!("| {} |{}\n", family.name, " |".repeat(COLUMNS.len() - 1)));
-    }
-    text.push_str("\nThe commands that fill the empty rows:\n\n```sh\n");
-    for family in FAMILIES {
-        text.push_str(&format!("{}     # {}\n", family.command(), family.name));
-    }
-    text.push_str("```\n");
+    text.extend(rows.into_iter().map(|(_, row)| row));
     text
 }
 
@@ -163,18 +111,16 @@ mod tests {
     const PAGE: &str = include_str!("../../../docs/leaderboard.md");
 
     #[test]
-    fn rows_are_sorted_by_success_and_models_without_results_have_a_command() {
+    fn rows_are_sorted_by_success() {
         let mut best = results();
         best.setup.policy = "best | one".into();
         best.attempts[1].success = true;
         let table = table(&[results(), best]);
         let rows: Vec<&str> = table.lines().filter(|line| line.starts_with('|')).collect();
-        assert_eq!(rows.len(), 2 + 2 + FAMILIES.len());
+        assert_eq!(rows.len(), 2 + 2);
         assert!(rows[2].starts_with("| best \\| one | thumbwire 0 | 2026-01-02 | 2 | 100.0 % |"));
         assert!(rows[3].contains("| 50.0 % | 9.5 to 90.5 % | 50.0 % | – | – |"), "{}", rows[3]);
         assert!(rows[3].ends_with("| 1.25 | 1000, $0.0100 |"), "{}", rows[3]);
-        assert!(rows[4].starts_with("| OpenAI GPT | | |"), "{}", rows[4]);
-        assert!(table.contains("thumbwire eval --model anthropic:MODEL --price IN,OUT --seeds"));
     }
 
     #[test]
@@ -206,9 +152,6 @@ mod tests {
             let attempts: usize = row[4].parse().unwrap();
             let tasks = tasks_on("android");
             assert!(attempts > 0 && attempts.is_multiple_of(tasks), "{attempts} of {tasks} tasks");
-        }
-        for family in FAMILIES {
-            assert!(part.contains(family.name) && part.contains(&family.command()));
         }
     }
 }

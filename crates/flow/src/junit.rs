@@ -5,8 +5,6 @@
 //! Jenkins' xUnit plugin (`junit-10.xsd`). Problems outside of the app (a lost phone, a run that
 //! timed out) are errors, not failures.
 
-use std::fmt::Write as _;
-
 use quick_junit::{
     NonSuccessKind, Property, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
 };
@@ -105,39 +103,9 @@ fn foreign(line: &str) -> String {
 
 /// The library drops tabs, which indent the frames of a stack trace.
 fn failure_text(failed: &CaseFailure) -> String {
-    visible_lines(&details(failed, MAX_LINES)).replace('\t', "    ")
-}
-
-/// Why a case failed: the error, the step, crashes, the screenshot, and the newest log lines.
-fn details(failed: &CaseFailure, max: usize) -> String {
-    let mut out = format!("{}\n", failed.what);
-    if let Some((step, at)) = &failed.step {
-        let _ = writeln!(out, "at {at}: {step}");
-    }
-    if let Some(picture) = &failed.picture {
-        let _ = writeln!(out, "screenshot: {}", picture.display());
-    }
-    let mut block = |title: &str, lines: &[String], newest: bool| {
-        if lines.is_empty() {
-            return;
-        }
-        let left_out = lines.len().saturating_sub(max);
-        let shown = if newest { &lines[left_out..] } else { &lines[..lines.len() - left_out] };
-        let _ = writeln!(out, "{title}:");
-        shown.iter().for_each(|line| {
-            let _ = writeln!(out, "  {line}");
-        });
-    };
-    for crash in &failed.crashes {
-        let text = crash.to_string();
-        let out = failed.what.starts_with(&text);
-        block(if out { "crash log" } else { &text }, &crash.excerpt, false);
-    }
-    // A stack trace says more than the rest of the log.
-    if failed.crashes.is_empty() {
-        block("end of the log", &failed.log, true);
-    }
-    out
+    let lines = failed.lines(MAX_LINES, true);
+    let text = lines.map(|(indent, line)| format!("{:indent$}{line}\n", ""));
+    visible_lines(&text.collect::<String>()).replace('\t', "    ")
 }
 
 fn kind(failed: &CaseFailure) -> NonSuccessKind {

@@ -30,7 +30,6 @@ use std::time::Duration;
 use thumbwire_device::AppId;
 
 use self::context::{MapReader, Parameters, ParseContext};
-use self::value::MapValues as _;
 use super::error::{FlowError, Source, SourceLocation};
 use super::plan::{Case, CrashScope, Flow, FlowStep};
 use super::yaml::{self, Value, ValueKind};

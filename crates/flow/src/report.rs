@@ -122,6 +122,38 @@ pub struct CaseFailure {
     pub picture: Option<PathBuf>,
 }
 
+impl CaseFailure {
+    /// Why the case failed, as lines with their indentation: the error, the step, and crashes, each
+    /// with at most `max` lines of the log; with `details`, also the screenshot and the newest
+    /// lines of the log.
+    pub(super) fn lines(&self, max: usize, details: bool) -> impl Iterator<Item = (usize, String)> {
+        let mut lines = vec![(0, self.what.clone())];
+        if let Some((step, at)) = &self.step {
+            lines.push((0, format!("at {at}: {step}")));
+        }
+        if let Some(picture) = self.picture.as_ref().filter(|_| details) {
+            lines.push((0, format!("screenshot: {}", picture.display())));
+        }
+        let mut block = |title: &str, log: &[String]| {
+            if !log.is_empty() {
+                lines.push((0, format!("{title}:")));
+                lines.extend(log.iter().map(|line| (2, line.clone())));
+            }
+        };
+        for crash in &self.crashes {
+            let text = crash.to_string();
+            let is_reason = self.what.starts_with(&text);
+            let log = &crash.excerpt[..crash.excerpt.len().min(max)];
+            block(if is_reason { "crash log" } else { &text }, log);
+        }
+        // A stack trace is more useful than the rest of the log.
+        if self.crashes.is_empty() && details {
+            block("end of the log", &self.log[self.log.len().saturating_sub(max)..]);
+        }
+        lines.into_iter()
+    }
+}
+
 /// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {

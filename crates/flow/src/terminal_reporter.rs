@@ -231,36 +231,14 @@ fn attempted(attempt: &Attempt) -> Vec<Line> {
     lines
 }
 
-/// Why a case failed: the error, the step, crashes, and in the verbose view the screenshot and the
-/// newest log lines.
+/// Why a case failed; in the verbose view with the screenshot and the newest log lines.
 fn failure_lines(failed: &CaseFailure, indent: usize, view: View) -> Vec<Line> {
-    let mut lines = vec![Line::plain(indent).with(Tone::Plain, &failed.what)];
-    let dim = |text: &str| Line::plain(indent).with(Tone::Dim, text);
-    if let Some((step, at)) = &failed.step {
-        lines.push(dim(&format!("at {at}: {step}")));
-    }
-    if let (View::Verbose, Some(picture)) = (view, &failed.picture) {
-        lines.push(dim(&format!("screenshot: {}", picture.display())));
-    }
-    let mut block = |title: &str, all: &[String], newest: bool| {
-        if all.is_empty() {
-            return;
-        }
-        let left_out = all.len().saturating_sub(MAX_LINES);
-        let shown = if newest { &all[left_out..] } else { &all[..all.len() - left_out] };
-        lines.push(dim(&format!("{title}:")));
-        lines.extend(shown.iter().map(|line| Line::plain(indent + 2).with(Tone::Dim, line)));
+    let lines = failed.lines(MAX_LINES, view == View::Verbose).enumerate();
+    let line = |(at, (inner, text)): (usize, (usize, String))| {
+        let tone = if at == 0 { Tone::Plain } else { Tone::Dim };
+        Line::plain(indent + inner).with(tone, &text)
     };
-    for crash in &failed.crashes {
-        let text = crash.to_string();
-        let is_reason = failed.what.starts_with(&text);
-        block(if is_reason { "crash log" } else { &text }, &crash.excerpt, false);
-    }
-    // A stack trace says more than the rest of the log.
-    if failed.crashes.is_empty() && view == View::Verbose {
-        block("end of the log", &failed.log, true);
-    }
-    lines
+    lines.map(line).collect()
 }
 
 /// The cases that need attention, and the counts.

@@ -5,7 +5,6 @@
 
 use super::error::{FlowError, Source};
 use super::parse::context::{MapReader, Parameters, ParseContext};
-use super::parse::value::MapValues as _;
 use super::plan::Flow;
 use super::yaml::{self, Value, ValueKind};
 

@@ -6,8 +6,8 @@ use thumbwire_device::{AppId, Location};
 
 use super::arguments::Arguments;
 use super::context::{ParseContext, names};
-use super::value::{self, MapValues as _};
-use super::{LOOKUP, Launched, Reader, beside};
+use super::value;
+use super::{LOOKUP, Launched, beside};
 use crate::error::SourceLocation;
 use crate::plan::{FlowStep, StepKind};
 use crate::yaml::{Value, ValueKind};
@@ -41,7 +41,6 @@ const OF_IPHONES: [&str; 8] =
     ["health", "homekit", "photos", "reminders", "siri", "speech", "userTracking", "usertracking"];
 
 pub(super) fn launch(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -98,16 +97,11 @@ pub(super) fn launch(
     Some(StepKind::When { conditions: Vec::new(), steps })
 }
 
-pub(super) fn stop(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn stop(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     just_app(arguments, context).map(|app| StepKind::Act(Action::Stop(app)))
 }
 
 pub(super) fn clear_state(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -115,7 +109,6 @@ pub(super) fn clear_state(
 }
 
 pub(super) fn set_permissions(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -136,7 +129,6 @@ pub(super) fn set_permissions(
 
 /// Its package, by its path relative to the flow.
 pub(super) fn install(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -145,7 +137,6 @@ pub(super) fn install(
 }
 
 pub(super) fn open_link(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -166,7 +157,6 @@ pub(super) fn open_link(
 }
 
 pub(super) fn set_location(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -185,7 +175,6 @@ pub(super) fn set_location(
 
 /// Maestro moves the phone along straight lines, and so do we: once a second.
 pub(super) fn travel(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Scope;
 use super::context::{MapReader, Parameters, ParseContext};
 use super::selector::{element, element_keys};
-use super::value::{self, MapValues as _};
+use super::value;
 use crate::element_pattern::ElementPattern;
 use crate::yaml::Value;
 

@@ -8,8 +8,8 @@ use thumbwire_device::{AppId, Platform, Rect};
 use super::arguments::Arguments;
 use super::context::{Parameters, ParseContext};
 use super::selector::element;
-use super::value::{self, MapValues as _};
-use super::{Reader, beside, expression};
+use super::value;
+use super::{beside, expression};
 use crate::element_pattern::ElementPattern;
 use crate::plan::{Assertion, Condition, ElementState, FlowStep, Golden, Mask, StepKind};
 use crate::yaml::{Value, ValueKind};
@@ -22,7 +22,6 @@ const ANIMATION: Duration = Duration::from_secs(15);
 const RECORDING: Duration = Duration::from_secs(180);
 
 pub(super) fn visible(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -30,7 +29,6 @@ pub(super) fn visible(
 }
 
 pub(super) fn not_visible(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -38,11 +36,7 @@ pub(super) fn not_visible(
 }
 
 /// What an element must say or be: `element`, and at least one of the other keys.
-pub(super) fn state(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn state(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     let element = element_under_key(arguments, context);
     let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
@@ -85,7 +79,6 @@ pub(super) fn state(
 }
 
 pub(super) fn element_count(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -116,17 +109,12 @@ fn element_under_key(
 }
 
 /// The app in the foreground.
-pub(super) fn app(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn app(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     let app = arguments.text("appId", context)?;
     Some(StepKind::Expect(Assertion::AppInForeground(AppId(app))))
 }
 
 pub(super) fn device_clipboard(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -134,11 +122,7 @@ pub(super) fn device_clipboard(
 }
 
 /// An unconditional pause, in milliseconds.
-pub(super) fn wait(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn wait(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     /// Ten minutes, in milliseconds.
     const MAX_WAIT: f64 = 600_000.0;
     let parameters = arguments.parameters();
@@ -151,7 +135,6 @@ pub(super) fn wait(
 }
 
 pub(super) fn is_true(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -180,7 +163,6 @@ pub(super) fn is_true(
 }
 
 pub(super) fn wait_until(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -216,7 +198,6 @@ pub(super) fn wait_until(
 }
 
 pub(super) fn wait_for_animation(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -227,7 +208,6 @@ pub(super) fn wait_for_animation(
 
 /// Its file is the one that `path` names, beside the flow.
 pub(super) fn golden(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -307,7 +287,6 @@ fn rectangle(value: &Value, parameters: &Parameters, context: &mut ParseContext)
 }
 
 pub(super) fn screenshot(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -315,7 +294,6 @@ pub(super) fn screenshot(
 }
 
 pub(super) fn start_recording(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {

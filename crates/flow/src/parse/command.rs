@@ -4,72 +4,82 @@
 
 use super::arguments::Arguments;
 use super::context::{ParseContext, suggestion};
-use super::value::MapValues as _;
 use super::{MAX_STEPS, Reader, SHORT_LOOKUP, Scope, app, assertion, control, gesture, text};
 use crate::error::{SourceLocation, nearest};
 use crate::plan::{FlowStep, StepKind};
 use crate::yaml::{Value, ValueKind};
 use thumbwire_core::action::Action;
 
-type ParseCommand = fn(&mut Reader<'_>, &mut Arguments<'_>, &mut ParseContext) -> Option<StepKind>;
+/// How a command becomes a step.
+#[derive(Clone, Copy)]
+enum Parser {
+    /// It is always the same step.
+    Word(fn() -> StepKind),
+    /// It depends on its arguments.
+    Simple(fn(&mut Arguments<'_>, &mut ParseContext) -> Option<StepKind>),
+    /// It has other commands in it.
+    Nesting(fn(&mut Reader<'_>, &mut Arguments<'_>, &mut ParseContext) -> Option<StepKind>),
+}
+
+use Parser::{Nesting, Simple, Word};
 
 /// The commands: Maestro's, then ours.
-const COMMANDS: [(&str, ParseCommand); 55] = [
-    ("launchApp", app::launch),
-    ("stopApp", app::stop),
-    ("killApp", app::stop),
-    ("clearState", app::clear_state),
-    ("clearKeychain", |_, _, _| Some(StepKind::ClearKeychain)),
-    ("setPermissions", app::set_permissions),
-    ("openLink", app::open_link),
-    ("setLocation", app::set_location),
-    ("travel", app::travel),
-    ("tapOn", gesture::tap),
-    ("doubleTapOn", gesture::double_tap),
-    ("longPressOn", gesture::long_press),
-    ("swipe", gesture::swipe),
-    ("scroll", |_, _, _| Some(gesture::scroll())),
-    ("scrollUntilVisible", gesture::scroll_until_visible),
-    ("back", |_, _, _| Some(gesture::back())),
-    ("pressKey", gesture::press_key),
-    ("hideKeyboard", |_, _, _| Some(StepKind::HideKeyboard)),
-    ("setOrientation", gesture::set_orientation),
-    ("inputText", text::input),
-    ("inputRandomText", text::input_random),
-    ("inputRandomNumber", text::input_random),
-    ("inputRandomEmail", text::input_random),
-    ("inputRandomPersonName", text::input_random),
-    ("inputRandomCityName", text::input_random),
-    ("inputRandomCountryName", text::input_random),
-    ("inputRandomColorName", text::input_random),
-    ("eraseText", text::erase),
-    ("copyTextFrom", text::copy),
-    ("pasteText", |_, _, _| Some(StepKind::Paste)),
-    ("setClipboard", text::set_clipboard),
-    ("assertVisible", assertion::visible),
-    ("assertNotVisible", assertion::not_visible),
-    ("assertTrue", assertion::is_true),
-    ("extendedWaitUntil", assertion::wait_until),
-    ("waitForAnimationToEnd", assertion::wait_for_animation),
-    ("assertScreenshot", assertion::golden),
-    ("takeScreenshot", assertion::screenshot),
-    ("startRecording", assertion::start_recording),
-    ("stopRecording", |_, _, _| Some(assertion::stop_recording())),
-    ("runFlow", control::run_flow),
-    ("repeat", control::repeat),
-    ("retry", control::retry),
-    ("action", gesture::action),
-    ("assertApp", assertion::app),
-    ("assertCount", assertion::element_count),
-    ("assertDeviceClipboard", assertion::device_clipboard),
-    ("assertState", assertion::state),
-    ("case", control::misplaced_case),
-    ("goal", control::goal),
-    ("installApp", app::install),
-    ("pasteDeviceClipboard", |_, _, _| Some(StepKind::PasteDeviceClipboard)),
-    ("setDeviceClipboard", text::set_device_clipboard),
-    ("unlock", |_, _, _| Some(StepKind::Act(Action::Unlock))),
-    ("wait", assertion::wait),
+const COMMANDS: [(&str, Parser); 55] = [
+    ("launchApp", Simple(app::launch)),
+    ("stopApp", Simple(app::stop)),
+    ("killApp", Simple(app::stop)),
+    ("clearState", Simple(app::clear_state)),
+    ("clearKeychain", Word(|| StepKind::ClearKeychain)),
+    ("setPermissions", Simple(app::set_permissions)),
+    ("openLink", Simple(app::open_link)),
+    ("setLocation", Simple(app::set_location)),
+    ("travel", Simple(app::travel)),
+    ("tapOn", Simple(gesture::tap)),
+    ("doubleTapOn", Simple(gesture::double_tap)),
+    ("longPressOn", Simple(gesture::long_press)),
+    ("swipe", Simple(gesture::swipe)),
+    ("scroll", Word(gesture::scroll)),
+    ("scrollUntilVisible", Simple(gesture::scroll_until_visible)),
+    ("back", Word(gesture::back)),
+    ("pressKey", Simple(gesture::press_key)),
+    ("hideKeyboard", Word(|| StepKind::HideKeyboard)),
+    ("setOrientation", Simple(gesture::set_orientation)),
+    ("inputText", Simple(text::input)),
+    ("inputRandomText", Simple(text::input_random)),
+    ("inputRandomNumber", Simple(text::input_random)),
+    ("inputRandomEmail", Simple(text::input_random)),
+    ("inputRandomPersonName", Simple(text::input_random)),
+    ("inputRandomCityName", Simple(text::input_random)),
+    ("inputRandomCountryName", Simple(text::input_random)),
+    ("inputRandomColorName", Simple(text::input_random)),
+    ("eraseText", Simple(text::erase)),
+    ("copyTextFrom", Simple(text::copy)),
+    ("pasteText", Word(|| StepKind::Paste)),
+    ("setClipboard", Simple(text::set_clipboard)),
+    ("assertVisible", Simple(assertion::visible)),
+    ("assertNotVisible", Simple(assertion::not_visible)),
+    ("assertTrue", Simple(assertion::is_true)),
+    ("extendedWaitUntil", Simple(assertion::wait_until)),
+    ("waitForAnimationToEnd", Simple(assertion::wait_for_animation)),
+    ("assertScreenshot", Simple(assertion::golden)),
+    ("takeScreenshot", Simple(assertion::screenshot)),
+    ("startRecording", Simple(assertion::start_recording)),
+    ("stopRecording", Word(assertion::stop_recording)),
+    ("runFlow", Nesting(control::run_flow)),
+    ("repeat", Nesting(control::repeat)),
+    ("retry", Nesting(control::retry)),
+    ("action", Simple(gesture::action)),
+    ("assertApp", Simple(assertion::app)),
+    ("assertCount", Simple(assertion::element_count)),
+    ("assertDeviceClipboard", Simple(assertion::device_clipboard)),
+    ("assertState", Simple(assertion::state)),
+    ("case", Simple(control::misplaced_case)),
+    ("goal", Simple(control::goal)),
+    ("installApp", Simple(app::install)),
+    ("pasteDeviceClipboard", Word(|| StepKind::PasteDeviceClipboard)),
+    ("setDeviceClipboard", Simple(text::set_device_clipboard)),
+    ("unlock", Word(|| StepKind::Act(Action::Unlock))),
+    ("wait", Simple(assertion::wait)),
 ];
 
 /// Commands that are not supported, and what to do instead.
@@ -146,7 +156,7 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let Some((name, parse)) = COMMANDS.into_iter().find(|(name, _)| *name == word) else {
+        let Some((name, parser)) = COMMANDS.into_iter().find(|(name, _)| *name == word) else {
             unknown(word, at, context);
             return None;
         };
@@ -167,7 +177,11 @@ impl Reader<'_> {
         let inner = if inner.kind == ValueKind::Null { &keyed } else { inner };
         let mut arguments =
             Arguments { name, of, value: inner, map, scope, timeout: None, retry: 0 };
-        let kind = parse(self, &mut arguments, context);
+        let kind = match parser {
+            Word(step) => Some(step()),
+            Simple(parse) => parse(&mut arguments, context),
+            Nesting(parse) => parse(self, &mut arguments, context),
+        };
         let Arguments { of, map, mut timeout, retry, .. } = arguments;
         if let Some(mut map) = map {
             // Some commands have a `timeout` with a meaning of its own, and have taken it.

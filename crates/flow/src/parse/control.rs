@@ -6,7 +6,6 @@ use super::Reader;
 use super::arguments::Arguments;
 use super::context::{Parameters, ParseContext};
 use super::selector::element;
-use super::value::MapValues as _;
 use super::{Scope, define, expression};
 use crate::plan::{Condition, FlowStep, MAX_ROUNDS, StepKind};
 use crate::yaml::{Value, ValueKind};
@@ -108,17 +107,12 @@ pub(super) fn retry(
 }
 
 /// A goal for the agent.
-pub(super) fn goal(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn goal(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     arguments.text("goal", context).map(StepKind::Goal)
 }
 
 /// A `case` anywhere but at the top level.
 pub(super) fn misplaced_case(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use thumbwire_device::{Key, KeyCode, Orientation, Point};
 
-use super::Reader;
 use super::arguments::Arguments;
 use super::context::{Parameters, ParseContext, names};
 use super::selector::{element, has_selector};
-use super::value::{self, MapValues as _};
+use super::value;
 use crate::plan::{Place, RelativePoint, SCROLL_DISTANCE, ScrollTo, StepKind, SwipeEnd, Touch};
 use crate::yaml::{Value, ValueKind};
 use thumbwire_core::action::{Action, Direction};
@@ -66,16 +65,11 @@ const KEYS: [(&str, Key); 30] = [
     ("tv input hdmi 3", Key::Android(KeyCode(245))),
 ];
 
-pub(super) fn tap(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn tap(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     touch(arguments, context).map(StepKind::Touch)
 }
 
 pub(super) fn double_tap(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -83,7 +77,6 @@ pub(super) fn double_tap(
 }
 
 pub(super) fn long_press(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -153,11 +146,7 @@ fn relative_point(
     point
 }
 
-pub(super) fn swipe(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn swipe(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
     let duration = map.time("duration", parameters, context).unwrap_or(SWIPE);
@@ -198,7 +187,6 @@ pub(super) fn scroll() -> StepKind {
 }
 
 pub(super) fn scroll_until_visible(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -229,7 +217,6 @@ pub(super) fn back() -> StepKind {
 }
 
 pub(super) fn press_key(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -252,7 +239,6 @@ pub(super) fn press_key(
 }
 
 pub(super) fn set_orientation(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -280,7 +266,6 @@ pub(super) fn set_orientation(
 
 /// `action: back`, as early flows have it.
 pub(super) fn action(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {

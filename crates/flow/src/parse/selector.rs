@@ -4,7 +4,7 @@
 //! command that has the keys of a selector among its own.
 
 use super::context::{MapReader, Parameters, ParseContext, names};
-use super::value::{self, MapValues as _};
+use super::value;
 use crate::element_pattern::{
     ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
 };

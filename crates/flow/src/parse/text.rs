@@ -1,9 +1,8 @@
 //! Commands for text: typing, erasing, copying, the clipboard.
 
-use super::Reader;
 use super::arguments::Arguments;
 use super::context::ParseContext;
-use super::value::{self, MapValues as _};
+use super::value;
 use crate::plan::{RandomText, StepKind};
 use crate::yaml::ValueKind;
 use thumbwire_core::action::Action;
@@ -14,11 +13,7 @@ const LENGTH: u32 = 8;
 /// The longest random text.
 const MAX_LENGTH: u32 = 10_000;
 
-pub(super) fn input(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn input(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     let parameters = arguments.parameters();
     let value = match &mut arguments.map {
         Some(map) => match map.take("text") {
@@ -37,7 +32,6 @@ pub(super) fn input(
 }
 
 pub(super) fn input_random(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -58,11 +52,7 @@ pub(super) fn input_random(
 }
 
 /// Without a number, Maestro erases up to 50 characters; we erase the field.
-pub(super) fn erase(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn erase(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     const MAX_ERASED: u32 = 1000;
     let parameters = arguments.parameters();
     let count = match (&mut arguments.map, &arguments.value.kind) {
@@ -77,16 +67,11 @@ pub(super) fn erase(
     Some(StepKind::Erase(count))
 }
 
-pub(super) fn copy(
-    _: &mut Reader<'_>,
-    arguments: &mut Arguments<'_>,
-    context: &mut ParseContext,
-) -> Option<StepKind> {
+pub(super) fn copy(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     arguments.element(context).map(StepKind::Copy)
 }
 
 pub(super) fn set_clipboard(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
@@ -94,7 +79,6 @@ pub(super) fn set_clipboard(
 }
 
 pub(super) fn set_device_clipboard(
-    _: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {

@@ -60,52 +60,9 @@ pub(crate) fn number(
 }
 
 /// Reads the values of a map's keys.
-pub(crate) trait MapValues {
+impl MapReader<'_> {
     /// The text under this key; `None` if there is none or it is wrong.
-    fn text(
-        &mut self,
-        key: &'static str,
-        parameters: &Parameters,
-        context: &mut ParseContext,
-    ) -> Option<String>;
-
-    /// The boolean under this key.
-    fn boolean(
-        &mut self,
-        key: &'static str,
-        parameters: &Parameters,
-        context: &mut ParseContext,
-    ) -> Option<bool>;
-
-    /// The whole number under this key, up to `max`.
-    fn count(
-        &mut self,
-        key: &'static str,
-        max: u32,
-        parameters: &Parameters,
-        context: &mut ParseContext,
-    ) -> Option<u32>;
-
-    /// The time in milliseconds under this key.
-    fn time(
-        &mut self,
-        key: &'static str,
-        parameters: &Parameters,
-        context: &mut ParseContext,
-    ) -> Option<Duration>;
-
-    /// One of these names under this key, in any case.
-    fn one_of<T: Copy>(
-        &mut self,
-        key: &'static str,
-        these: &[(&str, T)],
-        parameters: &Parameters,
-        context: &mut ParseContext,
-    ) -> Option<T>;
-}
-
-impl MapValues for MapReader<'_> {
-    fn text(
+    pub(crate) fn text(
         &mut self,
         key: &'static str,
         parameters: &Parameters,
@@ -115,7 +72,8 @@ impl MapValues for MapReader<'_> {
         nonempty_text(value, &format!("`{key}`"), parameters, context)
     }
 
-    fn boolean(
+    /// The boolean under this key.
+    pub(crate) fn boolean(
         &mut self,
         key: &'static str,
         parameters: &Parameters,
@@ -124,7 +82,8 @@ impl MapValues for MapReader<'_> {
         self.one_of(key, &[("true", true), ("false", false)], parameters, context)
     }
 
-    fn count(
+    /// The whole number under this key, up to `max`.
+    pub(crate) fn count(
         &mut self,
         key: &'static str,
         max: u32,
@@ -138,7 +97,8 @@ impl MapValues for MapReader<'_> {
         Some(number as u32)
     }
 
-    fn time(
+    /// The time in milliseconds under this key.
+    pub(crate) fn time(
         &mut self,
         key: &'static str,
         parameters: &Parameters,
@@ -149,7 +109,8 @@ impl MapValues for MapReader<'_> {
         Some(Duration::from_secs_f64(number / 1000.0))
     }
 
-    fn one_of<T: Copy>(
+    /// One of these names under this key, in any case.
+    pub(crate) fn one_of<T: Copy>(
         &mut self,
         key: &'static str,
         these: &[(&str, T)],

@@ -3,26 +3,24 @@
 //! [`thumbwire_flow::Terminal`] decides what to say; here it is wrapped, coloured and printed.
 
 use std::io::IsTerminal as _;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
 use thumbwire_base::lock;
 use thumbwire_core::event::{Event, EventSink};
 use thumbwire_flow::{FlowEvent, Line, Terminal, Tone, View};
 
-use super::live::{TICK, bar, pause_bar, resume_bar};
+use super::live::{StatusLine, bar};
 use super::print_styled;
 use super::style::{LineStyle, Style, StyledLine, sanitize};
 use super::styled_output::StyledOutput;
-use super::terminal_prompt::{self, PauseOutput};
 
 type Write = Box<dyn Fn(&[Line]) + Send + Sync>;
 
 /// Shows a run of flows.
 pub(super) struct FlowView {
     terminal: Terminal<Write>,
-    /// The status line; `None` if standard output or standard error is not a terminal.
-    bar: Option<ProgressBar>,
+    /// Shown if standard output and standard error are terminals.
+    status: Arc<StatusLine>,
     /// The case that runs, and how many have ended.
     case: Mutex<(String, usize)>,
 }
@@ -34,49 +32,34 @@ impl FlowView {
         let output = StyledOutput::new(colours, None);
         let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let bar = (is_terminal && view != View::Quiet).then(|| bar(output.style.colours, None));
-        let below = bar.clone();
-        let write = move |lines: &[Line]| {
-            let text: String = lines.iter().map(|line| rendered(line, output.style)).collect();
-            let write = || drop(print_styled(&text));
-            match &below {
-                Some(bar) => bar.suspend(write),
-                None => write(),
-            }
-        };
-        let terminal = Terminal::new(Box::new(write) as Write, live, view);
         if let Some(bar) = &bar {
             bar.set_prefix("0 done");
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
-            terminal_prompt::set_progress_bar(Some(bar.clone()));
         }
-        Self { terminal, bar, case: Mutex::default() }
+        let status = Arc::new(StatusLine::new(bar));
+        let below = Arc::clone(&status);
+        let write = move |lines: &[Line]| {
+            let text: String = lines.iter().map(|line| rendered(line, output.style)).collect();
+            below.above(|| drop(print_styled(&text)));
+        };
+        let terminal = Terminal::new(Box::new(write) as Write, live, view);
+        status.begin();
+        Self { terminal, status, case: Mutex::default() }
+    }
+
+    /// The line at the bottom, which makes room for questions.
+    pub(super) fn status_line(&self) -> Arc<StatusLine> {
+        Arc::clone(&self.status)
     }
 
     /// Removes the status line.
     pub(super) fn end(&self) {
-        self.pause();
-        terminal_prompt::set_progress_bar(None);
-    }
-}
-
-impl PauseOutput for FlowView {
-    fn pause(&self) {
-        if let Some(bar) = &self.bar {
-            pause_bar(bar);
-        }
-    }
-
-    fn resume(&self) {
-        if let Some(bar) = &self.bar {
-            resume_bar(bar);
-        }
+        self.status.end();
     }
 }
 
 impl EventSink for FlowView {
     fn on_event(&self, event: &Event<'_>) {
-        if let (Some(bar), Some(event)) = (&self.bar, event.payload()) {
+        if let (Some(bar), Some(event)) = (self.status.bar(), event.payload()) {
             match event {
                 FlowEvent::CaseStarted { name, .. } => {
                     lock(&self.case).0 = sanitize(name);

@@ -11,7 +11,7 @@ mod json;
 mod tests;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -26,13 +26,12 @@ use thumbwire_agent::{AgentEvent, RunResult};
 use thumbwire_core::event::{Event, EventSink};
 
 /// Redraw interval of the progress line.
-pub(super) const TICK: Duration = Duration::from_millis(120);
+const TICK: Duration = Duration::from_millis(120);
 
 /// Shows a run on standard error.
 pub(super) struct LiveView {
     formatter: Mutex<RunFormatter>,
-    /// The progress line; `None` if standard error is not a terminal.
-    bar: Option<ProgressBar>,
+    status: Arc<StatusLine>,
     /// Whether the user is asked questions here, and so sees them anyway.
     asks: bool,
 }
@@ -47,17 +46,19 @@ impl LiveView {
         let width = is_terminal.then(terminal_prompt::width).flatten();
         let bar = is_terminal.then(|| bar(colours, limit));
         let formatter = RunFormatter::new(LineStyle { width, colours }, verbose);
-        Self { formatter: Mutex::new(formatter), bar, asks }
+        let status = Arc::new(StatusLine::new(bar));
+        Self { formatter: Mutex::new(formatter), status, asks }
     }
 
     /// Prints the goal, and the phone, policy and folder of the run.
     pub(super) fn begin(&self, goal: &str, about: &[String]) {
         self.print(&self.with(|formatter| formatter.head(goal, about)));
-        if let Some(bar) = &self.bar {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
-            terminal_prompt::set_progress_bar(Some(bar.clone()));
-        }
+        self.status.begin();
+    }
+
+    /// The line at the bottom, which makes room for questions.
+    pub(super) fn status_line(&self) -> Arc<StatusLine> {
+        Arc::clone(&self.status)
     }
 
     /// Prints a notice between the lines.
@@ -67,14 +68,13 @@ impl LiveView {
 
     /// Prints the result and removes the progress line.
     pub(super) fn end(&self, result: &RunResult, notes: &[String]) {
-        self.pause();
-        terminal_prompt::set_progress_bar(None);
+        self.status.end();
         self.print(&self.with(|formatter| formatter.end(result, notes)));
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut RunFormatter) -> T) -> T {
         let mut formatter = lock(&self.formatter);
-        if self.bar.is_some() {
+        if self.status.bar().is_some() {
             formatter.fit(terminal_prompt::width());
         }
         ask(&mut formatter)
@@ -85,28 +85,10 @@ impl LiveView {
             return;
         }
         let text = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
-        let write = || {
+        self.status.above(|| {
             // Ignore a closed standard error.
             let _ = writeln!(std::io::stderr().lock(), "{text}");
-        };
-        match &self.bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
-    }
-}
-
-impl PauseOutput for LiveView {
-    fn pause(&self) {
-        if let Some(bar) = &self.bar {
-            pause_bar(bar);
-        }
-    }
-
-    fn resume(&self) {
-        if let Some(bar) = &self.bar {
-            resume_bar(bar);
-        }
+        });
     }
 }
 
@@ -117,7 +99,7 @@ impl EventSink for LiveView {
             let lines = formatter.lines(event);
             (lines, formatter.step_number(), formatter.status())
         });
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.status.bar() {
             bar.set_prefix(step);
             bar.set_message(status);
         }
@@ -166,24 +148,67 @@ impl<W: Fn(&str) + Send + Sync> EventSink for PlainView<W> {
     }
 }
 
-/// Takes the line away, for a question or other output.
-pub(super) fn pause_bar(bar: &ProgressBar) {
-    bar.disable_steady_tick();
-    take_away(bar);
+/// The line at the bottom of a terminal that tells what is going on; nothing elsewhere.
+#[derive(Default)]
+pub(super) struct StatusLine(Option<ProgressBar>);
+
+impl StatusLine {
+    /// A line that is not shown yet.
+    pub(super) fn new(bar: Option<ProgressBar>) -> Self {
+        Self(bar)
+    }
+
+    /// The progress bar, on a terminal.
+    pub(super) fn bar(&self) -> Option<&ProgressBar> {
+        self.0.as_ref()
+    }
+
+    /// Shows the line for the first time.
+    pub(super) fn begin(&self) {
+        self.show();
+        if let Some(bar) = &self.0 {
+            terminal_prompt::set_progress_bar(Some(bar.clone()));
+        }
+    }
+
+    /// Removes the line for good.
+    pub(super) fn end(&self) {
+        self.pause();
+        terminal_prompt::set_progress_bar(None);
+    }
+
+    /// Writes other output above the line.
+    pub(super) fn above(&self, write: impl FnOnce()) {
+        match &self.0 {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn show(&self) {
+        if let Some(bar) = &self.0 {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+        }
+    }
 }
 
-/// Shows the line again.
-pub(super) fn resume_bar(bar: &ProgressBar) {
-    bar.reset();
-    bar.set_draw_target(ProgressDrawTarget::stderr());
-    bar.enable_steady_tick(TICK);
-}
+impl PauseOutput for StatusLine {
+    fn pause(&self) {
+        if let Some(bar) = &self.0 {
+            bar.disable_steady_tick();
+            // Hiding alone would leave the line there, with the cursor at its end.
+            bar.finish_and_clear();
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+    }
 
-/// Clears the line and hides the bar. Hiding alone would leave the line there, with the cursor at
-/// its end.
-fn take_away(bar: &ProgressBar) {
-    bar.finish_and_clear();
-    bar.set_draw_target(ProgressDrawTarget::hidden());
+    fn resume(&self) {
+        if let Some(bar) = &self.0 {
+            bar.reset();
+        }
+        self.show();
+    }
 }
 
 /// The progress line: the current activity, and the remaining time, or the elapsed time if there is

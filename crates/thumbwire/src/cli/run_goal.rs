@@ -211,7 +211,7 @@ impl OutputMode {
 
     /// What draws on the terminal and has to make room for a question.
     fn pausable(&self) -> Option<Arc<dyn PauseOutput>> {
-        Some(self.live()?)
+        Some(self.live()?.status_line())
     }
 
     fn live(&self) -> Option<Arc<LiveView>> {

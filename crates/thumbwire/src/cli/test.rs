@@ -172,7 +172,7 @@ async fn run_on(
         goldens: Some(&DiskGoldens),
     };
     let ask = match is_single && !arguments.common.no_ask {
-        true => terminal_prompt::person(Some(Arc::clone(&view) as Arc<dyn PauseOutput>)),
+        true => terminal_prompt::person(Some(view.status_line() as Arc<dyn PauseOutput>)),
         false => Arc::new(NoUser),
     };
     let time = arguments.common.limits.budgets(FOREVER).time.unwrap_or(FOREVER);
