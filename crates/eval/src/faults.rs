@@ -83,7 +83,7 @@ impl Study {
         Plan { options: options.collect(), ..self.plan.clone() }
     }
 
-    /// Runs all attempts until the meter says stop, and calls `on_score` after each.
+    /// Runs all attempts until the meter ends them, and calls `on_score` after each.
     ///
     /// # Errors
     /// If an attempt could not be started.
@@ -92,7 +92,7 @@ impl Study {
         meter: &Arc<Meter>,
         on_score: &(dyn Fn(usize, &Score) + Sync),
     ) -> Result<FaultStudyResult, String> {
-        let scores = self.whole_plan().run_some(meter, &|_, _| true, on_score)?;
+        let scores = self.whole_plan().run(meter, &|_, _| true, on_score)?;
         let each = self.plan.options.len().max(1);
         let of_kinds = scores.chunks(each).map(<[Vec<Score>]>::concat);
         let rows = self.rows().map(str::to_owned).zip(of_kinds).collect();

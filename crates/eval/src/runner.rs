@@ -34,24 +34,13 @@ impl Plan {
         self.tasks.len() * self.seeds.len() * self.options.len()
     }
 
-    /// Runs all attempts. Calls `on_score` when each one ends, with the index of its options. Returns
-    /// the scores by options, in the order of tasks and seeds.
+    /// Runs the attempts that are `wanted`, by task and seed, until the meter ends the evaluation.
+    /// Calls `on_score` when an attempt ends, with the index of its options. Returns the scores by
+    /// options, in the order of tasks and seeds; attempts that did not end have none.
     ///
     /// # Errors
     /// If an attempt could not be started.
     pub fn run(
-        &self,
-        on_score: &(dyn Fn(usize, &Score) + Sync),
-    ) -> Result<Vec<Vec<Score>>, String> {
-        self.run_some(&Arc::default(), &|_, _| true, on_score)
-    }
-
-    /// Runs the attempts for which `wanted` says so, by task and seed, until the meter says stop.
-    /// The rest is as in [`Plan::run`]; attempts that were not run or interrupted have no score.
-    ///
-    /// # Errors
-    /// As in [`Plan::run`].
-    pub fn run_some(
         &self,
         meter: &Arc<Meter>,
         wanted: &(dyn Fn(&Task, u64) -> bool + Sync),

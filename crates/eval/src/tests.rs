@@ -21,8 +21,10 @@ use super::{
     Category, Difficulty, EvalPhone, LONG, Plan, PolicyChoice, Task, TaskEnv, TaskInstance,
     TimeMode, TrialOptions,
 };
+use thumbwire_agent::model::{Model, ModelError, ModelResponse, OnText};
 use thumbwire_agent::{
-    AgentStatus, ControlRow, Decision, Observation, Policy, PolicyError, PolicyOutput,
+    AgentStatus, ControlRow, Decision, ModelPolicy, Observation, Policy, PolicyError, PolicyOutput,
+    Prompt, ScreenshotMode,
 };
 use thumbwire_core::action::Call;
 use thumbwire_core::event::{EventSink, NoEvents};
@@ -44,6 +46,11 @@ fn case(task: &Task, seed: u64) -> TaskInstance {
     EvalPhone::new(Platform::Android, seed).world(|world| task.case(seed, world))
 }
 
+/// The scores of all attempts of a plan.
+fn run_all(plan: &Plan) -> Vec<super::Score> {
+    plan.run(&Arc::default(), &|_, _| true, &|_, _| {}).unwrap().concat()
+}
+
 fn attempts(
     policy: PolicyChoice,
     tasks: Vec<Task>,
@@ -51,7 +58,7 @@ fn attempts(
     jobs: usize,
 ) -> Vec<super::Score> {
     let plan = Plan { tasks, seeds, options: vec![TrialOptions::of(policy)], jobs };
-    plan.run(&|_, _| {}).unwrap().concat()
+    run_all(&plan)
 }
 
 /// One run of a task's script.
@@ -338,7 +345,7 @@ fn oracle_of_each_task_for_an_iphone_succeeds_there() {
     let options =
         TrialOptions { platform: Platform::Ios, ..TrialOptions::of(PolicyChoice::AlwaysFinish) };
     let plan = Plan { tasks, seeds: vec![1], options: vec![options], jobs: 2 };
-    let scores = plan.run(&|_, _| {}).unwrap().concat();
+    let scores = run_all(&plan);
     assert!(scores.iter().all(|score| !score.success));
 }
 
@@ -350,7 +357,7 @@ fn scripted_policy_succeeds_on_an_iphone() {
     let options =
         TrialOptions { platform: Platform::Ios, ..TrialOptions::of(PolicyChoice::Scripted) };
     let plan = Plan { tasks, seeds: vec![3], options: vec![options], jobs: 2 };
-    let scores = plan.run(&|_, _| {}).unwrap().concat();
+    let scores = run_all(&plan);
     let failed: Vec<_> = scores.iter().filter(|score| !score.success).collect();
     assert!(failed.is_empty() && scores.len() == some.len(), "{failed:?}");
 }
@@ -492,6 +499,33 @@ fn prompt_only_policy_solves_95_percent() {
     assert!(scores.iter().all(|score| score.usage.calls >= score.steps));
 }
 
+/// A model that talks instead of answering every third time, until it is asked again.
+struct SlippingModel {
+    inner: PromptOnlyModel,
+    answers: AtomicUsize,
+}
+
+#[async_trait]
+impl Model for SlippingModel {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    async fn complete(
+        &self,
+        prompt: &Prompt,
+        shape: Option<&serde_json::Value>,
+        call: &Call,
+        on_text: &OnText<'_>,
+    ) -> Result<ModelResponse, ModelError> {
+        let response = self.inner.complete(prompt, shape, call, on_text).await?;
+        let is_repeated = prompt.turns.len() > 1;
+        let slips = !is_repeated && self.answers.fetch_add(1, Ordering::Relaxed) % 3 == 2;
+        let text = "That looks good. I go on with the next step.".to_owned();
+        Ok(if slips { ModelResponse { text, ..response } } else { response })
+    }
+}
+
 /// An unusable answer is returned to the model, with what is wrong with it.
 #[test]
 fn prompt_only_policy_succeeds_although_answers_are_unusable() {
@@ -499,7 +533,9 @@ fn prompt_only_policy_succeeds_although_answers_are_unusable() {
     for task in all().into_iter().filter(|task| some.contains(&task.name)) {
         let script = case(&task, 2).script;
         let policy = PolicyChoice::Other(Arc::new(move || {
-            PromptOnlyModel::new(script.clone()).with_slips().policy()
+            let inner = PromptOnlyModel::new(script.clone());
+            let model = SlippingModel { inner, answers: AtomicUsize::new(0) };
+            Arc::new(ModelPolicy::new(Arc::new(model)).with_pictures(ScreenshotMode::None))
         }));
         let [score] = attempts(policy, vec![task], vec![2], 1).try_into().unwrap();
         assert!(score.success, "{score:?}");
@@ -520,7 +556,7 @@ fn scores_depend_on_seeds_not_on_parallelism() {
             ..TrialOptions::of(PolicyChoice::Scripted)
         };
         let plan = Plan { tasks: tasks.clone(), seeds: vec![4, 5], options: vec![options], jobs };
-        let mut scores = plan.run(&|_, _| {}).unwrap().concat();
+        let mut scores = run_all(&plan);
         assert!(scores.iter().any(|score| score.injected_faults > 0));
         scores.iter_mut().for_each(|score| score.elapsed_ms = 0);
         serde_json::to_string(&scores).unwrap()

@@ -24,24 +24,15 @@ use thumbwire_core::action::Call;
 /// Reads the text of its prompt.
 pub struct PromptOnlyModel {
     script: Vec<ScriptStep>,
-    slips: bool,
     state: Mutex<Progress>,
-    /// The number of prompts, and the answer to the last one.
-    last: Mutex<(u32, String)>,
+    /// The last answer.
+    last: Mutex<String>,
 }
-
-/// With slips, every third answer is unusable.
-const SLIP: u32 = 3;
 
 impl PromptOnlyModel {
     /// A model that follows this script.
     pub fn new(script: Vec<ScriptStep>) -> Self {
-        Self { script, slips: false, state: Mutex::default(), last: Mutex::default() }
-    }
-
-    /// Talks instead of answering now and then, until it is asked again.
-    pub fn with_slips(self) -> Self {
-        Self { slips: true, ..self }
+        Self { script, state: Mutex::default(), last: Mutex::default() }
     }
 
     /// A policy that asks this model.
@@ -103,17 +94,11 @@ impl Model for PromptOnlyModel {
         };
         let parts = prompt.turns.first().map_or(&[][..], |turn| &turn.parts);
         let message: Vec<String> = parts.iter().filter_map(texts).collect();
-        let mut last = lock(&self.last);
         // Later turns repeat an unusable answer, and say what is wrong with it.
-        let text = if prompt.turns.len() > 1 {
-            last.1.clone()
-        } else {
-            let answer = self.answer(&message.join("\n"));
-            *last = (last.0 + 1, answer.clone());
-            let slips = self.slips && last.0.is_multiple_of(SLIP);
-            if slips { "That looks good. I go on with the next step.".into() } else { answer }
-        };
-        drop(last);
+        if prompt.turns.len() == 1 {
+            *lock(&self.last) = self.answer(&message.join("\n"));
+        }
+        let text = lock(&self.last).clone();
         on_text(&text);
         let usage = Usage { calls: 1, ..Usage::default() };
         Ok(ModelResponse { text, usage, ..ModelResponse::default() })

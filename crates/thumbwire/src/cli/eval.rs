@@ -304,7 +304,7 @@ impl Evaluation {
                 meter.interruption().cancel();
             }
         };
-        let ran = plan.run_some(meter, &wanted, &on_score).map_err(CliError::failed);
+        let ran = plan.run(meter, &wanted, &on_score).map_err(CliError::failed);
         bar.finish_and_clear();
         let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let unfinished = missing.len() > file.added();

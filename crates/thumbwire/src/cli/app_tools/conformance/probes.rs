@@ -14,87 +14,68 @@ use thumbwire_mobile_mcp::{
     Capability, Descriptor, ExtraKeys, Extras, ParamType, Request, Response, Status, Values,
 };
 
-use super::requirement::{Party, Requirement, Verdict};
+use super::requirement::{Requirement, Verdict};
 use super::response_form;
 
 /// The tool reads the request from the specified extra.
-pub(super) const EXTRACTED: Requirement = Requirement {
-    name: "request-extracted",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The tool reads the request from the extra `mobile-mcp-request`.",
-};
+pub(super) const EXTRACTED: Requirement = Requirement::of_tool(
+    "request-extracted",
+    "The tool reads the request from the extra `mobile-mcp-request`.",
+);
 
 /// The tool checks the version.
-pub(super) const VERSION: Requirement = Requirement {
-    name: "version-validated",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The tool validates the version of the request.",
-};
+pub(super) const VERSION: Requirement =
+    Requirement::of_tool("version-validated", "The tool validates the version of the request.");
 
 /// The response repeats the id.
-pub(super) const ID: Requirement = Requirement {
-    name: "id-repeated",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The tool records the request's id and repeats it in its response.",
-};
+pub(super) const ID: Requirement = Requirement::of_tool(
+    "id-repeated",
+    "The tool records the request's id and repeats it in its response.",
+);
 
 /// The tool checks the capability.
-pub(super) const CAPABILITY: Requirement = Requirement {
-    name: "capability-verified",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The tool verifies that it supports the capability.",
-};
+pub(super) const CAPABILITY: Requirement = Requirement::of_tool(
+    "capability-verified",
+    "The tool verifies that it supports the capability.",
+);
 
 /// Required parameters are present.
-pub(super) const REQUIRED: Requirement = Requirement {
-    name: "required-validated",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The tool validates that all required parameters are present.",
-};
+pub(super) const REQUIRED: Requirement = Requirement::of_tool(
+    "required-validated",
+    "The tool validates that all required parameters are present.",
+);
 
 /// Parameters have the right types.
-pub(super) const TYPES: Requirement = Requirement {
-    name: "types-validated",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The tool validates that parameters have the types that the descriptor names.",
-};
+pub(super) const TYPES: Requirement = Requirement::of_tool(
+    "types-validated",
+    "The tool validates that parameters have the types that the descriptor names.",
+);
 
 /// A valid request is executed.
-pub(super) const INVOKED: Requirement = Requirement {
-    name: "capability-invoked",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The tool invokes the capability when the request is valid.",
-};
+pub(super) const INVOKED: Requirement = Requirement::of_tool(
+    "capability-invoked",
+    "The tool invokes the capability when the request is valid.",
+);
 
 /// The response has the specified form.
-pub(super) const RESPONSE: Requirement = Requirement {
-    name: "response-schema",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The response is `mobile-mcp-response` with version 1.0, id, capability and status.",
-};
+pub(super) const RESPONSE: Requirement = Requirement::of_tool(
+    "response-schema",
+    "The response is `mobile-mcp-response` with version 1.0, id, capability and status.",
+);
 
 /// The output has the specified form.
-pub(super) const OUTPUT: Requirement = Requirement {
-    name: "output-schema",
-    section: "3.2",
-    party: Party::Tool,
-    demands: "The output is a list of `{name, type, value}` with the descriptor's names and types.",
-};
+pub(super) const OUTPUT: Requirement = Requirement::of_tool(
+    "output-schema",
+    "The output is a list of `{name, type, value}` with the descriptor's names and types.",
+);
 
 /// The tool survives broken requests.
 pub(super) const SURVIVES: Requirement = Requirement {
-    name: "survives-broken-requests",
     section: "",
-    party: Party::Tool,
-    demands: "The tool survives a request that is not JSON.",
+    ..Requirement::of_tool(
+        "survives-broken-requests",
+        "The tool survives a request that is not JSON.",
+    )
 };
 
 /// What the specification requires of a running tool. The requirements for files are the rules

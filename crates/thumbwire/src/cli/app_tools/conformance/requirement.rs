@@ -34,6 +34,13 @@ pub(super) struct Requirement {
     pub(super) demands: &'static str,
 }
 
+impl Requirement {
+    /// What section 3.2 demands of a running tool.
+    pub(super) const fn of_tool(name: &'static str, demands: &'static str) -> Self {
+        Self { name, section: "3.2", party: Party::Tool, demands }
+    }
+}
+
 /// The MUSTs of files.
 pub(super) fn of_files() -> impl Iterator<Item = Requirement> {
     let rules =
