@@ -132,7 +132,7 @@ enum CliCommand {
     /// Check the tools on a phone, and print a table that can be posted.
     ///
     /// Each call is confirmed by a second look: the app in front after a launch, the field after
-    /// typing, the frames of a recording. Without `--full` only tools that change nothing are
+    /// typing, the file of a recording. Without `--full` only tools that change nothing are
     /// called. The table has no serial number and no text of the screen. Exit code 1 if a check
     /// failed.
     Doctor(doctor::Arguments),

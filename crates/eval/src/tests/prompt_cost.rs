@@ -60,11 +60,12 @@ impl Policy for MeasuredPolicy {
             ContentPart::Image(_) | ContentPart::Call(_) | ContentPart::Result(_) => 0,
         });
         let messages: u64 = texts.sum();
-        let mut cost = lock(&self.cost);
-        cost.prompts += 1;
-        cost.system += count(&prompt.system);
-        cost.messages += messages;
-        drop(cost);
+        {
+            let mut cost = lock(&self.cost);
+            cost.prompts += 1;
+            cost.system += count(&prompt.system);
+            cost.messages += messages;
+        }
         self.inner.decide(observation, call, watch).await
     }
 }

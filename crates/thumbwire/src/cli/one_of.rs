@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     values: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
-    let value_of = |name: String| {
+    let value_of = move |name: String| {
         let found = values.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| *value).ok_or("not one of these names")
     };

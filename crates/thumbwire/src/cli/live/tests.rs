@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::super::style::LineStyle;
+use super::super::terminal_prompt::PauseOutput as _;
 use super::format::RunFormatter;
-use super::{bar, json, take_away};
+use super::{StatusLine, bar, json};
 use thumbwire_agent::model::Usage;
 use thumbwire_agent::{AgentEvent, AgentStatus, Decision, FunctionCall, RunResult, StopReason};
 
@@ -240,7 +241,7 @@ fn progress_line_disappears_when_cleared() {
     bar.set_draw_target(indicatif::ProgressDrawTarget::term_like(Box::new(sheet.clone())));
     bar.set_message("thinking");
     bar.tick();
-    take_away(&bar);
+    StatusLine::new(Some(bar.clone())).pause();
     bar.set_message("acting");
     assert_eq!(sheet.0.lock().unwrap().trim(), "");
 }
