@@ -276,7 +276,18 @@ const OLD_FUNCTIONS: &str = r"\bfn (carry_out|harmless|manners|shortened)\b";
 const OLD_VARIABLES: &str = r"(?:\b(?:let|let mut|ref) \(?|[(|,] ?(?:mut )?|^\s*(?:pub(?:\(\w+\))? )?)(beat|bridge|doors|errand|guests|hands|manner|mind|no_older_than|surface|telling|thinker|told|why)\b(?:,|\)|\||:[^:]| =)";
 
 /// The crates that have none of those variables.
-const RENAMED: [&str; 3] = ["eval", "flow", "thumbwire"];
+const RENAMED: [&str; 10] = [
+    "adb",
+    "apk",
+    "base",
+    "device",
+    "eval",
+    "flow",
+    "mobile-mcp",
+    "thumbwire",
+    "usbmux",
+    "webdriver",
+];
 
 #[test]
 fn old_words_and_names_stay_out() {
