@@ -229,10 +229,11 @@ fn read_property(word: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use super::*;
     use proptest::prelude::*;
+    use thumbwire_test_support::captures;
 
     /// One line per device: `serial|state|properties`.
     fn check(text: &str, expected: &[&str]) {
@@ -405,17 +406,7 @@ mod tests {
     /// Reads captures in place that may not be copied here.
     #[test]
     fn captures_of_real_lists_parse() {
-        let captures = std::env::var_os("THUMBWIRE_DATA").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-            PathBuf::from,
-        );
-        let folder = captures.join("shell/devices");
-        if !folder.is_dir() {
-            let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-            assert!(!required, "captures are required but missing: {}", folder.display());
-            println!("skipped: no captures");
-            return;
-        }
+        let Some(folder) = captures("shell/devices") else { return };
         check_file(
             &folder,
             "no-permissions_udev.txt",

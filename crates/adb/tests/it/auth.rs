@@ -179,7 +179,7 @@ async fn stock_adb_is_unauthorized_until_its_key_is_accepted() {
     assert!(asked.try_recv().is_err());
 
     // The same key file also works for us.
-    let pem = std::fs::read_to_string(stock.home.path().join(".android/adbkey")).unwrap();
+    let pem = std::fs::read_to_string(stock.server.home().join(".android/adbkey")).unwrap();
     let key = Key::from_pem(&pem).unwrap();
     assert_eq!(PublicKey::read(&line).unwrap(), key.public());
     let (theirs, name) = line.split_once(' ').unwrap();
@@ -195,7 +195,7 @@ async fn stock_adb_uses_a_key_generated_by_us() {
     let Some(mut stock) = Stock::without_phone().await else { return };
     stock.adb(&["kill-server"]).await;
     let key = Key::generate().unwrap();
-    let folder = stock.home.path().join(".android");
+    let folder = stock.server.home().join(".android");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("adbkey"), key.to_pem().unwrap()).unwrap();
     std::fs::write(folder.join("adbkey.pub"), key.public_line("me@here")).unwrap();

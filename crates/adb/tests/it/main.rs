@@ -2,7 +2,6 @@
 //! per subject. `common` is a minimal phone.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod auth;
 mod both_ends;

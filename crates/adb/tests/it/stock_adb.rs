@@ -52,7 +52,7 @@ async fn killed_stock_client_ends_its_command() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stock_adb_transfers_files() {
     let Some(stock) = Stock::start().await else { return };
-    let near = |name: &str| stock.home.path().join(name);
+    let near = |name: &str| stock.server.home().join(name);
     for length in [0, 1, 64 * 1024, 5 * 1024 * 1024] {
         let sent = pattern(length);
         std::fs::write(near("sent"), &sent).unwrap();

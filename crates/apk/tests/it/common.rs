@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use thumbwire_test_support::captured_files;
 
 use bytes::Bytes;
 use thumbwire_apk::xml::{Element, Value};
@@ -27,20 +28,10 @@ pub(crate) fn fixtures() -> Vec<(String, Bytes)> {
     files(&folder).into_iter().filter(|(name, _)| name.ends_with(".apk")).collect()
 }
 
-/// Captures that may not be copied into this repository. They may be beside it; if not, the test is
-/// skipped.
+/// The packages of a folder of captures, by name.
 pub(crate) fn captures(folder: &str) -> Option<Vec<(String, Bytes)>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "captures required at {}", data.display());
-    if !data.is_dir() {
-        println!("skipped: no captures beside the repository");
-        return None;
-    }
-    let found = files(&data.join(folder));
-    assert!(!found.is_empty(), "no captures in {folder}");
-    Some(found)
+    let files = captured_files(folder)?.into_iter();
+    Some(files.map(|(name, bytes)| (name, bytes.into())).collect())
 }
 
 fn files(folder: &Path) -> Vec<(String, Bytes)> {

@@ -125,6 +125,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
+    use thumbwire_test_support::captures;
 
     const UDID: &str = "E17597CE-71EE-4402-8B1C-1B526446A3A2";
 
@@ -155,25 +156,11 @@ mod tests {
         assert!(phone.next_move().unwrap().contains("--wda"));
     }
 
-    /// Captures that may not be copied into this repository. They may be beside it; if not, the
-    /// test is skipped.
-    fn captures() -> Option<PathBuf> {
-        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-        let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-        let data = data.join("ios/simctl");
-        let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-        assert!(data.is_dir() || !required, "captures required at {}", data.display());
-        data.is_dir().then_some(data)
-    }
-
     /// No simulator runs in the captures, so each is booted here: all of them are read, those of
     /// other platforms are not.
     #[test]
     fn captured_lists_are_read() {
-        let Some(data) = captures() else {
-            println!("skipped: no captures beside the repository");
-            return;
-        };
+        let Some(data) = captures("ios/simctl") else { return };
         for (file, expected) in [
             ("devices.json", 7),
             ("devices-with-unavailable.json", 14),

@@ -72,6 +72,7 @@ mod tests {
     use thumbwire_device::{Flags, Rect};
 
     use super::*;
+    use thumbwire_test_support::capture;
 
     fn listed(tree: Tree) -> Controls {
         Controls::of(Arc::new(Snapshot::number(tree, None, &AtomicU32::new(1))))
@@ -93,13 +94,7 @@ mod tests {
 
     /// The structured content of a recorded reply of the original server (`data/originals`).
     fn recorded(name: &str) -> Option<Value> {
-        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-        let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside.into(), PathBuf::from);
-        let file = data.join("originals/ufo").join(name);
-        let Ok(text) = std::fs::read(&file) else {
-            println!("skipped: {} is not there", file.display());
-            return None;
-        };
+        let text = capture(&format!("originals/ufo/{name}"))?;
         let record: Value = serde_json::from_slice(&text).unwrap();
         Some(record["result"]["structuredContent"].clone())
     }

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use thumbwire_test_support::captures;
 
 use thumbwire_base::visible::{visible, without_hidden};
 use thumbwire_core::snapshot::{
@@ -23,15 +24,11 @@ use thumbwire_device::find::is_slider;
 use thumbwire_device::saved_tree::read_saved;
 use thumbwire_device::text_field::is_text_field;
 
-/// A folder of captures, which may not be on this machine.
-fn captures(folder: &str) -> Vec<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside.into(), PathBuf::from);
-    let Ok(entries) = fs::read_dir(data.join(folder)) else {
-        println!("skipped: {} is not there", data.join(folder).display());
-        return Vec::new();
-    };
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+/// The files of a folder of captures.
+fn captured(folder: &str) -> Vec<PathBuf> {
+    let Some(folder) = captures(folder) else { return Vec::new() };
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -80,7 +77,7 @@ fn lists_are_a_fraction_of_the_dumps() {
         "| file | unit | dump | XML | Playwright | list |\n|---|---|---|---|---|---|\n",
     );
     for folder in FOLDERS {
-        for file in captures(folder) {
+        for file in captured(folder) {
             let Some((snapshot, _)) = read(&file) else { continue };
             let dump = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
             let (xml, list) = (mobile::xml(&snapshot), outline(&snapshot, OutlineDetail::Compact));
@@ -127,7 +124,7 @@ fn lists_are_a_fraction_of_the_dumps() {
 fn numbered_list_is_a_fraction_of_the_rows() {
     let tokens = |text: &str| bpe_openai::o200k_base().count(text);
     let (mut rows, mut list) = (0, 0);
-    for file in FOLDERS.iter().flat_map(|folder| captures(folder)) {
+    for file in FOLDERS.iter().flat_map(|folder| captured(folder)) {
         let Some((snapshot, _)) = read(&file) else { continue };
         let controls = Controls::of(Arc::new(snapshot));
         for (number, node) in controls.iter() {
@@ -159,7 +156,7 @@ fn difference_costs_a_fraction_of_the_list() {
     };
     let (mut changed, mut whole, mut screens) = (0, 0, 0);
     let mut rng = fastrand::Rng::with_seed(17);
-    for file in FOLDERS.iter().flat_map(|folder| captures(folder)) {
+    for file in FOLDERS.iter().flat_map(|folder| captured(folder)) {
         let Some((before, _)) = read(&file) else { continue };
         let old = lines(&before);
         let named =
@@ -192,7 +189,7 @@ fn difference_costs_a_fraction_of_the_list() {
 
 #[test]
 fn all_that_can_be_used_has_a_ref_and_all_texts_are_there() {
-    for file in captures("uiautomator") {
+    for file in captured("uiautomator") {
         let Some((snapshot, _)) = read(&file) else { continue };
         let list = outline(&snapshot, OutlineDetail::Full);
         let name = file.display();

@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::common::{Scripted, capture, data};
+use crate::common::Scripted;
 use thumbwire_device::{AppId, AppIntegration as _, AppManagement as _, Error};
+use thumbwire_test_support::{capture, captures};
 
 /// The complete report of a phone with Android 4.4.4.
 const REPORT: &str = "android-4.4.4/106-dumpsys-package.out";
@@ -58,7 +59,7 @@ async fn every_app_of_an_old_phone_is_parsed() {
 /// Reports of other phones, where `pm path` lists the files.
 #[tokio::test]
 async fn the_apps_of_every_recorded_report_are_looked_into() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut files: Vec<_> = fs::read_dir(data.join("shell/package"))
         .unwrap()
         .map(|file| file.unwrap().path())

@@ -1,8 +1,8 @@
 //! Dumps of real phones: every node of every file is read, whatever text surrounds the XML.
 
-use crate::common::data;
 use std::fs;
 use std::path::{Path, PathBuf};
+use thumbwire_test_support::captures;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +50,7 @@ fn the_dumps_kept_here_are_read_as_recorded() {
 /// reader. Errors of the live-phone reader follow each result.
 #[test]
 fn every_tree_that_was_captured_is_read_as_recorded() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut out = String::new();
     for folder in ["uiautomator", "pagesource-ua2", "android-4.4.4", "ios/source"] {
         let is_tree = |file: &PathBuf| {
@@ -105,7 +105,7 @@ fn counts(output: &[u8]) -> String {
 
 #[test]
 fn complete_dumps_keep_every_node() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let dumps = files(&data.join("uiautomator"));
     assert!(dumps.len() >= 75);
     for file in dumps {
@@ -125,7 +125,7 @@ fn complete_dumps_keep_every_node() {
 
 #[test]
 fn uiautomator2_page_sources_are_parsed() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let sources = files(&data.join("pagesource-ua2"));
     assert!(sources.len() >= 19);
     for file in sources {
@@ -141,7 +141,7 @@ fn uiautomator2_page_sources_are_parsed() {
 
 #[test]
 fn webdriveragent_page_sources_are_parsed() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut sources = files(&data.join("ios/source"));
     sources.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
     assert!(sources.len() >= 4);
@@ -194,7 +194,7 @@ fn truncated_capture_gives_the_nodes_before_the_cut() {
 
 #[test]
 fn android_4_4_dumps_with_crlf_are_parsed() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let output = fs::read(data.join("android-4.4.4/185-uiautomator-dump-tty.out")).unwrap();
     let tree = read_dump(&output).unwrap();
     assert_eq!(tree.nodes[0].package, "com.android.keyguard");
@@ -257,7 +257,7 @@ impl Services for Recorded {
 
 #[tokio::test]
 async fn old_phone_is_read_through_its_terminal() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let (near, far) = tokio::io::duplex(1 << 16);
     let phone = Arc::new(Recorded(data.join("android-4.4.4")));
     tokio::spawn(daemon::serve(far, phone));

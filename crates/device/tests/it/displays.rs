@@ -1,7 +1,8 @@
 //! Displays as real phones report them, and which panel a screenshot is of on a phone with several.
 
-use crate::common::{Scripted, capture};
+use crate::common::Scripted;
 use thumbwire_device::{Device as _, DisplayControl as _, Orientation, Size};
+use thumbwire_test_support::capture;
 
 /// Printed by a Pixel Fold before the PNG
 /// (`shell/errors/screencap_multi-display-warning_android15.bin`).

@@ -9,8 +9,8 @@ use thumbwire_device::{
 };
 use thumbwire_virtual_ios::source::SourceNode;
 
-use crate::common::capture;
 use crate::wda::{Fault, StandIn, element};
+use thumbwire_test_support::capture;
 
 async fn tree(ios: &WebDriverPhone) -> Tree {
     ios.tree(TreeDetail::Full).await.unwrap()

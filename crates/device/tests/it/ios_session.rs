@@ -57,7 +57,8 @@ async fn lost_session_is_renewed_and_the_command_happens_once() {
 /// The answer of a real server.
 #[tokio::test]
 async fn recorded_invalid_session_renews_the_session() {
-    let Some(body) = crate::common::capture("ios/errors/wda_invalid-session_404.json") else {
+    let Some(body) = thumbwire_test_support::capture("ios/errors/wda_invalid-session_404.json")
+    else {
         return;
     };
     let (wda, ios) = StandIn::attach().await;
@@ -193,7 +194,9 @@ async fn other_servers_are_not_taken_for_webdriveragent() {
 #[tokio::test]
 async fn recorded_statuses_are_accepted() {
     for name in ["wda-status_ios15_no-session.json", "wda-status_old_with-session.json"] {
-        let Some(body) = crate::common::capture(&format!("ios/status/{name}")) else { return };
+        let Some(body) = thumbwire_test_support::capture(&format!("ios/status/{name}")) else {
+            return;
+        };
         let wda = StandIn::start().await;
         wda.fail("GET /status", Fault::Answer(200, String::from_utf8(body).unwrap()));
         WebDriverPhone::attach_wda("phone", wda.url()).await.unwrap();
@@ -202,7 +205,8 @@ async fn recorded_statuses_are_accepted() {
 
 #[tokio::test]
 async fn recorded_session_is_used() {
-    let Some(body) = crate::common::capture("ios/status/wda-session_created_ios12.json") else {
+    let Some(body) = thumbwire_test_support::capture("ios/status/wda-session_created_ios12.json")
+    else {
         return;
     };
     let (wda, ios) = StandIn::attach().await;

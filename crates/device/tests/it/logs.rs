@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::common::{Scripted, capture, data};
+use crate::common::Scripted;
 use thumbwire_device::{LogEntry, LogFilter, Logs as _, Priority};
+use thumbwire_test_support::{capture, captures};
 
 const EVERYTHING: LogFilter = LogFilter { tag: None, priority: Priority::Verbose };
 
@@ -34,7 +35,7 @@ fn looks_like_an_entry(line: &str) -> bool {
 
 #[tokio::test]
 async fn every_recorded_log_is_read() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut files: Vec<_> = fs::read_dir(data.join("logcat"))
         .unwrap()
         .map(|file| file.unwrap().path())

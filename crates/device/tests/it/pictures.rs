@@ -1,9 +1,9 @@
 //! Screenshots of real phones, and the driver on a scripted phone.
 
-use crate::common::data;
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
+use thumbwire_test_support::captures;
 
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::{Banner, DirectTransport, Features};
@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 
 #[test]
 fn black_screenshots_of_real_phones_are_detected() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut seen = 0;
     for folder in ["png", "android-4.4.4"] {
         for entry in fs::read_dir(data.join(folder)).unwrap() {
@@ -129,7 +129,7 @@ async fn failed_screenshot_quotes_the_phone() {
 /// Captures of Android 4.4: a screenshot with the screen off, and the phone's state at that time.
 #[tokio::test]
 async fn sleeping_phone_is_reported_as_off() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let old = data.join("android-4.4.4");
     let read = |name: &str| fs::read(old.join(name)).unwrap();
     let windows = read("064-dumpsys-window-windows-home.out");
@@ -151,7 +151,7 @@ async fn sleeping_phone_is_reported_as_off() {
 /// A real dump with one window made secure by adding the flag.
 #[tokio::test]
 async fn secure_window_is_found_in_a_real_dump() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let windows = fs::read_to_string(data.join("shell/window/aad_windows_android12.txt")).unwrap();
     let black = plain(400, 800, [0, 0, 0]);
     let app = windows.find("ty=BASE_APPLICATION").unwrap();

@@ -1,12 +1,12 @@
 //! Recorded output for apps, focus, screen and battery, through the whole driver: golden files hold
 //! the results; unreadable output is an error with the phone's message.
 
-use crate::common::data;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use thumbwire_test_support::captures;
 
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::{Banner, DirectTransport, Features};
@@ -58,7 +58,7 @@ fn files(folder: &Path, beginnings: &[&str]) -> Vec<(String, Vec<u8>)> {
 
 #[tokio::test]
 async fn the_focus_is_read_out_of_every_recorded_window_dump() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-windows"]);
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
@@ -75,7 +75,7 @@ async fn the_focus_is_read_out_of_every_recorded_window_dump() {
 
 #[tokio::test]
 async fn the_screen_is_read_out_of_every_recorded_display_dump() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-displays"]);
     let newer = files(&data.join("shell/window"), &["displays"]);
@@ -93,7 +93,7 @@ async fn the_screen_is_read_out_of_every_recorded_display_dump() {
 
 #[tokio::test]
 async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut out = String::new();
     let displays = b"  Display: mDisplayId=0\n    init=1x2 3dpi cur=1x2\n".to_vec();
     let of_old = files(&data.join("android-4.4.4"), &["011-getprop"]);
@@ -119,7 +119,7 @@ async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
 
 #[tokio::test]
 async fn apps_are_read_out_of_every_recorded_list() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["092-pm", "095-pm"]);
     let newer = files(&data.join("shell/pmlist"), &["pm-list-s"]);
@@ -146,7 +146,7 @@ async fn apps_are_read_out_of_every_recorded_list() {
 /// Recorded output of programs that failed, without a status.
 #[tokio::test]
 async fn every_recorded_failure_reports_the_phones_message() {
-    let Some(data) = data() else { return };
+    let Some(data) = captures("") else { return };
     let errors = data.join("shell/errors");
     let tap = Gesture::Tap { at: Point { x: 1, y: 2 } };
     for (name, said) in files(&errors, &["input-tap"]) {

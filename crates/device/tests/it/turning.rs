@@ -1,7 +1,8 @@
 //! Rotating the screen of phones that restrict it, with the output of such phones.
 
-use crate::common::{Scripted, capture};
+use crate::common::Scripted;
 use thumbwire_device::{DisplayControl as _, Error, Orientation, SideEffect};
+use thumbwire_test_support::capture;
 
 const UPRIGHT: &str =
     "  Display: mDisplayId=0\n    init=1080x2400 440dpi cur=1080x2400 app=1080x2270\n";

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use thumbwire_test_support::captures;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -364,13 +365,5 @@ fn read(file: &Path) -> Value {
 
 /// The folder of the recordings; the test is skipped without it.
 fn recordings() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    let folder = data.join("originals/android-mcp-server");
-    assert!(folder.is_dir() || !required, "the recordings are required: {}", folder.display());
-    if !folder.is_dir() {
-        println!("skipped: no recordings of the original Android MCP server");
-    }
-    folder.is_dir().then_some(folder)
+    captures("originals/android-mcp-server")
 }

@@ -4,22 +4,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use thumbwire_test_support::real;
 
 use serde_json::Value;
 
 use crate::stock_adb::{Phone, Stock};
 use crate::support::thumbwire;
 
-/// An APK built by `.ci/apk`; `None`, with a message, if it was not run.
+/// An APK built by `.ci/parts apk`.
 fn built(name: &str) -> Option<PathBuf> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/apk").join(name);
-    if file.is_file() {
-        return Some(file);
-    }
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-    assert!(!required, "{} is required: run .ci/apk", file.display());
-    println!("skipped: no APK from .ci/apk");
-    None
+    real("apk", name)
 }
 
 fn linted(file: &Path) -> (String, Option<i32>) {

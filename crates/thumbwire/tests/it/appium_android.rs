@@ -3,18 +3,19 @@
 //! `uiautomator2`, which starts its `u2.jar`.
 
 use crate::appium_server::{Server, appium, run};
-use crate::python::python;
 use crate::stock_adb::{Phone, Stock};
+use thumbwire_test_support::python;
 
 #[test]
 fn real_appium_server_drives_the_virtual_android_phone() {
     let Some(folder) = appium() else { return };
-    let Some(python) = python("THUMBWIRE_PYTHON_APPIUM", "appium") else { return };
+    let Some(python) = python("appium", "appium") else { return };
     let Some(stock) = Stock::start() else { return };
     let phone = Phone::start("1");
     stock.adb(&["connect", &phone.address]);
     let server = Server::start(&folder);
-    let table = run(&python, "appium_uiautomator2.py", &[&server.url, &phone.address, &stock.port]);
+    let table =
+        run(&python, "appium_uiautomator2.py", &[&server.url, &phone.address, &stock.port()]);
     println!("{table}");
     let passed = table.lines().filter(|line| line.starts_with("passed")).count();
     assert!(passed >= 60, "{table}");
@@ -22,9 +23,9 @@ fn real_appium_server_drives_the_virtual_android_phone() {
 
 #[test]
 fn python_uiautomator2_runs_its_quick_start() {
-    let Some(python) = python("THUMBWIRE_PYTHON_APPIUM", "uiautomator2") else { return };
+    let Some(python) = python("appium", "uiautomator2") else { return };
     let Some(stock) = Stock::start() else { return };
     let phone = Phone::start("1");
     stock.adb(&["connect", &phone.address]);
-    println!("{}", run(&python, "uiautomator2_quick_start.py", &[&phone.address, &stock.port]));
+    println!("{}", run(&python, "uiautomator2_quick_start.py", &[&phone.address, &stock.port()]));
 }

@@ -239,9 +239,9 @@ async fn tools_say_the_same_through_appium_and_adb() {
     let server = Server::start(&folder);
     let device = json!({
         "platformName": "Android", "appium:udid": by_appium.address,
-        "appium:adbPort": stock.port.parse::<u16>().unwrap(),
+        "appium:adbPort": stock.port(),
     });
-    let adb = AdbServerProvider::new(AdbServer::new(format!("127.0.0.1:{}", stock.port)));
+    let adb = AdbServerProvider::new(AdbServer::new(format!("127.0.0.1:{}", stock.port())));
     let adb = DeviceProviders::default().with(adb);
     let ways = Ways::new(adb, &by_adb.address, &server, &device);
     is_in_docs(&ways.compare(android_story(), ANDROID_DIFFERENCES).await);

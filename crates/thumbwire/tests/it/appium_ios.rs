@@ -5,12 +5,12 @@ use thumbwire_virtual_phone::Platform;
 use tokio::net::TcpListener;
 
 use crate::appium_server::{Server, appium, run};
-use crate::python::python;
+use thumbwire_test_support::python;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn real_appium_server_drives_the_virtual_iphone() {
     let Some(folder) = appium() else { return };
-    let Some(python) = python("THUMBWIRE_PYTHON_APPIUM", "appium") else { return };
+    let Some(python) = python("appium", "appium") else { return };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let phone = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { VirtualIphone::new(Setup::default()).serve(listener).await });

@@ -1,29 +1,30 @@
 //! A real Appium server with its UiAutomator2 and XCUITest drivers, and scripts for its Python
 //! client.
 //!
-//! `.ci/appium` installs them: `THUMBWIRE_APPIUM` is a folder with npm's `appium`, its two drivers
-//! and `node`, `THUMBWIRE_PYTHON_APPIUM` a Python with `Appium-Python-Client` and `uiautomator2`.
+//! `.ci/parts appium` installs them: npm's `appium`, its two drivers and `node`, and a Python with
+//! `Appium-Python-Client` and `uiautomator2`.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use thumbwire_test_support::{missing, real};
 
 /// The Android SDK of Debian's package `adb`, as Appium wants it.
 const SDK: &str = "/usr/lib/android-sdk";
 
 /// The folder with Appium, if it is installed.
 pub(crate) fn appium() -> Option<PathBuf> {
-    let folder = PathBuf::from(std::env::var("THUMBWIRE_APPIUM").unwrap_or_default());
-    let drivers = ["appium-uiautomator2-driver", "appium-xcuitest-driver"];
-    let drivers = drivers.iter().all(|name| folder.join("node_modules").join(name).is_dir());
-    let is_there = drivers && Path::new(SDK).join("platform-tools/adb").exists();
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(is_there || !required, "THUMBWIRE_APPIUM names no Appium, or {SDK} has no adb");
-    if !is_there {
-        println!("skipped: no Appium with its drivers (THUMBWIRE_APPIUM)");
+    let folder = real("appium", "")?;
+    for path in ["node_modules/appium-uiautomator2-driver", "node_modules/appium-xcuitest-driver"] {
+        real("appium", path)?;
     }
-    is_there.then_some(folder)
+    let adb = Path::new(SDK).join("platform-tools/adb");
+    if !adb.exists() {
+        missing("appium", format_args!("no {}", adb.display()));
+        return None;
+    }
+    Some(folder)
 }
 
 /// An Appium server; it ends with the test.

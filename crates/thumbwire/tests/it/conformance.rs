@@ -1,12 +1,13 @@
 //! MCP's official conformance suite against our HTTP server, in each revision that it knows.
 //!
-//! `.ci/conformance` installs it; `THUMBWIRE_CONFORMANCE` is its folder. What is expected to fail
+//! `.ci/parts conformance` installs it. What is expected to fail
 //! is in `tests/conformance/REVISION.yml`: the suite itself fails if one of these passes, or
 //! another one fails.
 
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
+use thumbwire_test_support::real;
 
 use tokio::process::Command;
 
@@ -33,15 +34,8 @@ const OF_TASKS: [&str; 7] = [
 
 #[tokio::test]
 async fn official_suite_passes() {
-    let folder = std::env::var("THUMBWIRE_CONFORMANCE").unwrap_or_default();
-    let folder = Path::new(&folder).join("node_modules");
+    let Some(folder) = real("conformance", "node_modules") else { return };
     let suite = folder.join("@modelcontextprotocol/conformance/dist/index.js");
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    if !suite.is_file() {
-        assert!(!required, "THUMBWIRE_CONFORMANCE names no conformance suite");
-        println!("skipped: no conformance suite (THUMBWIRE_CONFORMANCE)");
-        return;
-    }
     let server = Served::of(conformance_toolset::toolset(), Arc::new(NoPhone)).await;
     let url = format!("http://{}/mcp", server.address);
     let excluded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use thumbwire_test_support::python;
 
 use thumbwire_flow::{Options, Verdict, junit};
 
@@ -55,15 +56,7 @@ async fn junit_file_covers_all_outcomes() {
 
 #[tokio::test(start_paused = true)]
 async fn junit_validators_accept_our_files() {
-    let python = std::env::var("THUMBWIRE_PYTHON_JUNIT").unwrap_or_else(|_| "python3".into());
-    let probe = Command::new(&python).args(["-c", "import junitparser, xmlschema"]).output();
-    let there = probe.is_ok_and(|output| output.status.success());
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(there || !required, "{python} has no junitparser and xmlschema: run .ci/junit-judges");
-    if !there {
-        println!("skipped: no Python with junitparser and xmlschema (THUMBWIRE_PYTHON_JUNIT)");
-        return;
-    }
+    let Some(python) = python("junit", "junitparser, xmlschema") else { return };
     let (all_kinds, _) = of_all_kinds().await;
     let bench = Bench::new();
     let options = Options { allow_reset: true, ..Options::default() };

@@ -9,8 +9,8 @@ use thumbwire_core::trace::format::{NamedStep, TraceRecord};
 use thumbwire_flow::Options;
 
 use crate::flows::{Bench, HOUR, flow};
-use crate::python::python;
 use crate::support::thumbwire;
+use thumbwire_test_support::python;
 
 const STEPS: &str = "\
 appId: com.android.notes
@@ -182,7 +182,7 @@ fn page_of_a_run_of_flows_works_in_a_browser_from_disk() {
     let embedded = run.join("report.html");
     let text = fs::read_to_string(&embedded).unwrap();
     assert!(text.contains("data:image/jpeg") && !text.contains("<img"), "its pictures are in it");
-    let Some(python) = python("THUMBWIRE_PYTHON_BROWSER", "selenium") else { return };
+    let Some(python) = python("browser", "selenium") else { return };
     for (page, kind) in [(page, "linked"), (embedded, "embedded")] {
         let seen = crate::report::browse_with("suite.py", &python, &page, &pages, kind);
         assert_eq!(seen["cases"], 3, "{seen}");

@@ -161,7 +161,7 @@ async fn each_of_fifty_phones_behaves_as_if_alone() {
     assert_eq!(many.phones[49].0, format!("VP{PHONES:08X}"));
     // An adb server holds all of them while our own driver talks to them directly.
     let stock = Stock::start();
-    let server = stock.as_ref().map(|stock| AdbServer::new(format!("127.0.0.1:{}", stock.port)));
+    let server = stock.as_ref().map(|stock| AdbServer::new(format!("127.0.0.1:{}", stock.port())));
     let connect = async |address: &str| {
         let Some(server) = &server else { return };
         // adb disconnects a phone in its own time, and answers "already connected" until then.

@@ -11,6 +11,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
+use thumbwire_test_support::{captures, python};
 
 use serde_json::{Value, json};
 use thumbwire_adb::AdbServer;
@@ -28,7 +29,7 @@ use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_ios::VirtualIphone;
 use thumbwire_virtual_phone::{Display, Platform, World};
 
-use crate::python::python;
+use thumbwire_test_support::python;
 
 #[path = "../../../virtual-android/examples/screens/pages.rs"]
 #[allow(dead_code, reason = "captions and columns are for the gallery's own page")]
@@ -117,14 +118,7 @@ async fn done(session: &Session, action: Action) -> Outcome {
 /// Screens of an Android 4.4.4: each file `screen-NAME.png` with its `dump-NAME.xml`. None if they
 /// are not there.
 fn real_screens() -> Vec<Screen> {
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let folder = data.join("android-4.4.4");
-    if !folder.is_dir() {
-        println!("skipped: no {}", folder.display());
-    }
+    let Some(folder) = captures("android-4.4.4") else { return Vec::new() };
     let screen = |name: &str| {
         let bytes = fs::read(folder.join(format!("screen-{name}.png"))).ok()?;
         let dump = fs::read(folder.join(format!("dump-{name}.xml"))).ok()?;
@@ -204,7 +198,7 @@ const SHORT: &[&str] = &[
 
 #[tokio::test]
 async fn ocr_finds_the_ids_of_controls() {
-    let Some(python) = python("THUMBWIRE_PYTHON_OCR", "rapidocr_onnxruntime") else { return };
+    let Some(python) = python("ocr", "rapidocr_onnxruntime") else { return };
     let mut screens = gallery(|name| SHORT.contains(&name)).await;
     assert_eq!(screens.len(), SHORT.len());
     screens.extend(real_screens().into_iter().take(1));
@@ -217,7 +211,7 @@ async fn ocr_finds_the_ids_of_controls() {
 #[tokio::test]
 #[ignore = "takes half an hour; `just marks`"]
 async fn ocr_finds_the_ids_on_every_screen() {
-    let Some(python) = python("THUMBWIRE_PYTHON_OCR", "rapidocr_onnxruntime") else { return };
+    let Some(python) = python("ocr", "rapidocr_onnxruntime") else { return };
     let mut screens = gallery(|_| true).await;
     screens.extend(real_screens());
     let [labels, read, words, lost] = measure(&python, &screens, "all-marks");

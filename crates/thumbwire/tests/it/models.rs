@@ -1,7 +1,7 @@
 //! Models behind independent programs: `aimock` with both provider APIs and their failures,
 //! llama.cpp's server, and the vendors' own client libraries, whose types check each request.
 //!
-//! `.ci/models` installs them into target/real/models. The API key is a word that must not appear
+//! `.ci/parts models` installs them. The API key is a word that must not appear
 //! in any error.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use thumbwire_test_support::{missing, real};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -26,16 +27,9 @@ use tokio::net::TcpListener;
 pub(crate) const BOTH: [&str; 2] = ["openai", "anthropic"];
 pub(crate) const KEY: &str = "sk-sekret-0123456789";
 
-/// A file installed by `.ci/models`; `None` if that was not run.
-fn real(file: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/models").join(file);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    let there = path.exists();
-    assert!(there || !required, "{} is missing: run .ci/models", path.display());
-    if !there {
-        println!("skipped: no {file} below target/real/models (run .ci/models)");
-    }
-    there.then_some(path)
+/// A file installed by `.ci/parts models`.
+fn installed(file: &str) -> Option<PathBuf> {
+    real("models", file)
 }
 
 fn script(name: &str) -> PathBuf {
@@ -64,7 +58,7 @@ impl Served {
 
     /// `aimock` with these replies and options.
     pub(crate) fn aimock(answers: &Value, options: &[&str]) -> Option<Self> {
-        let program = real("node_modules/@copilotkit/aimock/dist/cli.js")?;
+        let program = installed("node_modules/@copilotkit/aimock/dist/cli.js")?;
         // Installed or linked by `.ci/real-clients`.
         let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/node/node");
         let node = if node.exists() { node } else { "node".into() };
@@ -243,7 +237,7 @@ async fn every_aimock_failure_is_reported() {
 /// sent.
 #[tokio::test]
 async fn every_request_matches_the_vendors_types() {
-    let Some(python) = real("bin/python") else { return };
+    let Some(python) = installed("bin/python") else { return };
     let shape = json!({
         "type": "object", "properties": { "status": { "enum": ["CONTINUE", "FINISH"] } },
         "required": ["status"], "additionalProperties": false,
@@ -343,7 +337,9 @@ async fn endpoint(asked: Arc<Mutex<Vec<Value>>>) -> String {
 /// The model consists of random numbers: its text is noise, but the server's format is not.
 #[tokio::test]
 async fn llama_cpp_server_works_with_both_apis() {
-    let (Some(python), Some(model)) = (real("bin/python"), real("small.gguf")) else { return };
+    let (Some(python), Some(model)) = (installed("bin/python"), installed("small.gguf")) else {
+        return;
+    };
     let server = Served::start(Command::new(python).arg(script("llama_server.py")).arg(model));
     for provider in BOTH {
         for stream in [true, false] {
@@ -426,12 +422,10 @@ fn certificate(folder: &Path) -> bool {
 
 #[test]
 fn tls_trusts_the_named_authorities() {
-    let Some(python) = real("bin/python") else { return };
+    let Some(python) = installed("bin/python") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
     if !certificate(folder.path()) {
-        assert!(!required, "openssl cannot create a certificate");
-        println!("skipped: no openssl");
+        missing("openssl", "cannot create a certificate");
         return;
     }
     let file = |name: &str| folder.path().join(name);

@@ -1,10 +1,11 @@
 //! MCP's own clients for Node.js with our server, over stdio and HTTP: the TypeScript SDK in both
 //! generations, which checks each result against its schema, and the Inspector's command line.
 //!
-//! `.ci/node-clients` installs them; `THUMBWIRE_NODE_CLIENTS` is its folder.
+//! `.ci/parts node-clients` installs them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use thumbwire_test_support::real;
 
 use serde_json::Value;
 
@@ -13,14 +14,8 @@ use crate::support::thumbwire;
 
 /// The folder with the clients, if they are installed.
 fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(std::env::var("THUMBWIRE_NODE_CLIENTS").unwrap_or_default());
-    let is_there = folder.join("node_modules/@modelcontextprotocol/inspector").is_dir();
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(is_there || !required, "THUMBWIRE_NODE_CLIENTS names no clients");
-    if !is_there {
-        println!("skipped: no clients for Node.js (THUMBWIRE_NODE_CLIENTS)");
-    }
-    is_there.then_some(folder)
+    real("node-clients", "node_modules/@modelcontextprotocol/inspector")?;
+    real("node-clients", "")
 }
 
 /// A script or program of Node.js, with no phone of an adb server that happens to run here.

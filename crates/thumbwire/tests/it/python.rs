@@ -2,13 +2,13 @@
 //! LangChain's adapters with the example of the Mobile MCP server specification. They validate
 //! structured content against the published schemas themselves.
 //!
-//! `.ci/run` installs them (docs/python.md): `THUMBWIRE_PYTHON` names a Python with `mcp` 2 and
-//! `fastmcp`, `THUMBWIRE_PYTHON_LANGCHAIN` one with `langchain-mcp-adapters`, which needs `mcp` 1,
-//! and `fastmcp` 2.
+//! `.ci/parts mcp` installs `mcp` 2 and `fastmcp`, `.ci/parts langchain` `langchain-mcp-adapters`,
+//! which needs `mcp` 1, and `fastmcp` 2.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use thumbwire_test_support::{captures, python};
 
 use serde_json::{Value, json};
 use thumbwire_core::toolset::{android, mobile, ufo};
@@ -19,19 +19,6 @@ use tokio::net::TcpListener;
 use crate::support::thumbwire;
 
 const SURFACES: [&str; 4] = ["mobile", "android", "ufo-data", "ufo-action"];
-
-/// The Python named by the variable, if it has these modules.
-pub(crate) fn python(variable: &str, modules: &str) -> Option<String> {
-    let python = std::env::var(variable).unwrap_or_else(|_| "python3".into());
-    let probe = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
-    let there = probe.is_ok_and(|output| output.status.success());
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(there || !required, "{python} ({variable}) cannot import {modules}");
-    if !there {
-        println!("skipped: no Python with {modules} ({variable})");
-    }
-    there.then_some(python)
-}
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
@@ -212,26 +199,26 @@ fn check(surface: &str, seen: &Value) {
 
 #[test]
 fn official_client_works_in_both_generations() {
-    let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
+    let Some(python) = python("mcp", "mcp.client.client") else { return };
     // "auto" starts with 2026-07-28, "legacy" with initialize.
     drive(&python, "mcp_client.py", &["auto", "legacy"]);
 }
 
 #[test]
 fn fastmcp_validates_structured_content() {
-    let Some(python) = python("THUMBWIRE_PYTHON", "fastmcp") else { return };
+    let Some(python) = python("mcp", "fastmcp") else { return };
     drive(&python, "fastmcp_client.py", &["auto"]);
 }
 
 #[test]
 fn fastmcp_2_validates_structured_content() {
-    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", "fastmcp") else { return };
+    let Some(python) = python("langchain", "fastmcp") else { return };
     drive(&python, "fastmcp_client.py", &["auto"]);
 }
 
 #[test]
 fn langchain_accepts_the_tools_of_each_toolset() {
-    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", "langchain_mcp_adapters") else {
+    let Some(python) = python("langchain", "langchain_mcp_adapters") else {
         return;
     };
     drive(&python, "langchain_client.py", &["auto"]);
@@ -259,7 +246,7 @@ async fn langgraph_agent_of_the_specification_drives_an_iphone() {
 /// Runs the specification's example on a phone, whose browser and address field have these ids.
 fn langgraph_agent(browser: &str, address_field: &str, device: &str) {
     let modules = "langchain_mcp_adapters, langgraph.prebuilt";
-    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", modules) else { return };
+    let Some(python) = python("langchain", modules) else { return };
     let output = Command::new(&python)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg(script("langchain_agent.py"))
@@ -280,7 +267,7 @@ fn langgraph_agent(browser: &str, address_field: &str, device: &str) {
 
 #[test]
 fn goal_can_be_sent_to_the_server_and_cancelled() {
-    let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
+    let Some(python) = python("mcp", "mcp.client.client") else { return };
     let folder = tempfile::tempdir().unwrap();
     let long = folder.path().join("long.jsonl");
     let wait = json!({ "function": "wait", "arguments": { "seconds": 0.01 } });
@@ -324,7 +311,7 @@ fn goal_can_be_sent_to_the_server_and_cancelled() {
 
 #[test]
 fn user_is_asked_through_the_official_client() {
-    let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
+    let Some(python) = python("mcp", "mcp.client.client") else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("link.json");
     std::fs::write(&script, crate::asking::link_replies().to_string()).unwrap();
@@ -369,18 +356,8 @@ fn user_is_asked_through_the_official_client() {
 /// The count by a program that shares no code with ours.
 #[test]
 fn targets_and_texts_of_dumps_are_in_the_list() {
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let dumps = data.join("uiautomator");
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(dumps.is_dir() || !required, "{} is required", dumps.display());
-    if !dumps.is_dir() {
-        println!("skipped: no {}", dumps.display());
-        return;
-    }
-    let Some(python) = python("THUMBWIRE_PYTHON", "xml.etree") else { return };
+    let Some(dumps) = captures("uiautomator") else { return };
+    let Some(python) = python("mcp", "xml.etree") else { return };
     let mut command = Command::new(python);
     command.env("PYTHONDONTWRITEBYTECODE", "1").arg(script("targets.py"));
     let output = command.arg(thumbwire().get_program()).arg(dumps).output().unwrap();

@@ -26,8 +26,8 @@ use thumbwire_virtual_phone::Display;
 use tokio::time::Instant;
 
 use crate::marks::session;
-use crate::python::python;
 use crate::support::thumbwire;
+use thumbwire_test_support::python;
 
 const MAPS: &str = "com.google.android.apps.maps";
 
@@ -198,7 +198,7 @@ async fn report_page_works_in_a_browser_from_disk() {
     let page = reported(&folder);
     let size = fs::metadata(&page).unwrap().len();
     assert!(size < 3_000_000, "{size} bytes");
-    let Some(python) = python("THUMBWIRE_PYTHON_BROWSER", "selenium") else { return };
+    let Some(python) = python("browser", "selenium") else { return };
     let seen = browse(&python, &page, &folder, "rounds");
     assert_eq!(seen["moments"], 5, "{seen}");
     assert_eq!(seen["failed"], 1, "{seen}");
@@ -221,7 +221,7 @@ fn report_page_without_agent_steps_shows_actions() {
     let unnamed = lines.lines().filter(|line| !line.contains("\"kind\":\"named_step\""));
     fs::write(&trace, unnamed.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
     let page = reported(&run.join("android"));
-    let Some(python) = python("THUMBWIRE_PYTHON_BROWSER", "selenium") else { return };
+    let Some(python) = python("browser", "selenium") else { return };
     let seen = browse(&python, &page, &folder, "steps");
     assert_eq!(seen["moments"], 18, "{seen}");
 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use thumbwire_test_support::PrivateAdb;
 
 use tempfile::TempDir;
 
@@ -10,50 +11,31 @@ use crate::support::thumbwire;
 
 /// A private adb server; it ends with the test.
 pub(crate) struct Stock {
-    home: TempDir,
-    pub(crate) port: String,
+    server: PrivateAdb,
 }
 
 impl Stock {
     /// `None`, with a message, if adb is not installed.
     pub(crate) fn start() -> Option<Self> {
-        if Command::new("adb").arg("version").output().is_err() {
-            let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-            assert!(!required, "adb is required but cannot be run");
-            println!("skipped: no adb");
-            return None;
-        }
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port().to_string();
-        drop(free);
-        let stock = Self { home: TempDir::new().unwrap(), port };
-        stock.adb(&["start-server"]);
-        Some(stock)
+        PrivateAdb::start().map(|server| Self { server })
+    }
+
+    pub(crate) fn port(&self) -> String {
+        self.server.port().to_string()
     }
 
     pub(crate) fn adb(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new("adb");
-        command.env("HOME", self.home.path()).env("ANDROID_ADB_SERVER_PORT", &self.port);
-        // Otherwise the server would look for other phones on this machine.
-        command.env("ADB_MDNS", "0").env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554");
-        command.env_remove("ADB_SERVER_SOCKET").env_remove("ANDROID_SERIAL");
-        command.args(arguments).stdin(Stdio::null()).output().unwrap()
+        self.server.run(arguments)
     }
 
     /// Runs our program with this server; returns its output on both streams, and its exit code.
     pub(crate) fn thumbwire(&self, arguments: &[&str]) -> (String, Option<i32>) {
         let mut command = thumbwire();
-        command.env("ANDROID_ADB_SERVER_PORT", &self.port).args(arguments);
-        command.env("XDG_STATE_HOME", self.home.path());
+        command.env("ANDROID_ADB_SERVER_PORT", self.port()).args(arguments);
+        command.env("XDG_STATE_HOME", self.server.home());
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
         (String::from_utf8(text).unwrap(), output.status.code())
-    }
-}
-
-impl Drop for Stock {
-    fn drop(&mut self) {
-        self.adb(&["kill-server"]);
     }
 }
 

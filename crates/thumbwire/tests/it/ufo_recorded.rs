@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use thumbwire_test_support::captures;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -280,13 +281,5 @@ fn hit(controls: &Controls, number: ControlNumber) -> Option<TapResult> {
 
 /// The folder of the recordings; the test is skipped without it.
 fn recordings() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    let folder = data.join("originals/ufo");
-    assert!(folder.is_dir() || !required, "the recordings are required: {}", folder.display());
-    if !folder.is_dir() {
-        println!("skipped: no recordings of UFO's servers");
-    }
-    folder.is_dir().then_some(folder)
+    captures("originals/ufo")
 }

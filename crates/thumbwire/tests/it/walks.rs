@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+use thumbwire_test_support::is_full;
 
 use fastrand::Rng;
 use serde_json::json;
@@ -15,7 +16,11 @@ use thumbwire_virtual_phone::{Node, Scene};
 
 use crate::caller::Caller;
 
-const WALKS: u64 = 200;
+/// Random walks; in every change a fifth of them.
+fn walks() -> u64 {
+    if is_full() { 200 } else { 40 }
+}
+
 const STEPS: usize = 8;
 
 const APPS: [&str; 7] = [
@@ -175,7 +180,7 @@ async fn walk(seed: u64, tally: &mut Tally) {
 #[tokio::test(start_paused = true)]
 async fn accepted_refs_hit_the_element_that_they_named() {
     let mut tally = Tally::default();
-    for seed in 0..WALKS {
+    for seed in 0..walks() {
         walk(seed, &mut tally).await;
     }
     let Tally { hits, refusals, late, twins, wrong } = tally;

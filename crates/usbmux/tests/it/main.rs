@@ -2,7 +2,6 @@
 //! that daemon against libimobiledevice's own tools.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 #[allow(dead_code, reason = "the driver's tests use more of it")]
 mod daemon;
@@ -104,20 +103,12 @@ async fn phones_that_come_and_go_are_reported() {
 /// What one of libimobiledevice's tools prints when it asks the daemon; `None` if it is not
 /// installed.
 async fn run_tool(daemon: &Daemon, program: &str, arguments: &[&str]) -> Option<String> {
-    let output = tokio::process::Command::new(program)
+    let output = tokio::process::Command::new(thumbwire_test_support::program(program)?)
         .args(arguments)
         .env("USBMUXD_SOCKET_ADDRESS", daemon.address.to_string())
         .output()
         .await;
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    let output = match output {
-        Ok(output) => output,
-        Err(error) if required => panic!("{program}: {error}"),
-        Err(_) => {
-            println!("skipped: {program} is not installed (Debian package libimobiledevice-utils)");
-            return None;
-        }
-    };
+    let output = output.unwrap();
     let (out, errors) = (&output.stdout, &output.stderr);
     assert!(
         output.status.success(),

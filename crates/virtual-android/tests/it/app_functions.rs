@@ -1,8 +1,9 @@
 //! `cmd app_function`: lists, calls and enables app functions since Android 16, over the wire.
 
-use crate::common::{Wired, quoted};
+use crate::common::Wired;
 use serde_json::{Value, json};
 use std::time::Duration;
+use thumbwire_test_support::quoted;
 use thumbwire_virtual_android::Setup;
 
 const NOTES: &str = "com.android.notes";

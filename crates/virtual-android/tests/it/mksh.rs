@@ -6,8 +6,10 @@
 //! path. Nor are programs; the scripts use only what is the same everywhere.
 
 use crate::common::Wired;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
+use thumbwire_test_support::program;
 
 /// Scripts, each run in a fresh folder with empty standard input.
 const SCRIPTS: &[&str] = &[
@@ -512,15 +514,10 @@ const SCRIPTS: &[&str] = &[
 
 #[tokio::test]
 async fn scripts_behave_as_in_mksh() {
-    if Command::new("mksh").args(["-c", "exit 0"]).status().is_err() {
-        let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-        assert!(!required, "mksh is required but cannot be run");
-        println!("skipped: no mksh");
-        return;
-    }
+    let Some(mksh) = program("mksh") else { return };
     let mut different = Vec::new();
     for script in SCRIPTS {
-        let real = in_mksh(script);
+        let real = in_mksh(&mksh, script);
         let ours = in_the_phone(script).await;
         if ours != real {
             different.push(format!("{script:?}\n    mksh  {real:?}\n    phone {ours:?}"));
@@ -529,20 +526,16 @@ async fn scripts_behave_as_in_mksh() {
     assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
 }
 
-fn in_mksh(script: &str) -> (i32, String) {
+fn in_mksh(mksh: &Path, script: &str) -> (i32, String) {
     let folder = TempDir::new().expect("a folder");
     // `sh` must be mksh here, as on a phone.
     let bin = folder.path().join("bin");
     std::fs::create_dir(&bin).expect("made");
-    let real = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-        .map(|path| path.join("mksh"))
-        .find(|path| path.exists())
-        .expect("found before");
-    std::os::unix::fs::symlink(real, bin.join("sh")).expect("linked");
+    std::os::unix::fs::symlink(mksh, bin.join("sh")).expect("linked");
     let work = folder.path().join("work");
     std::fs::create_dir(&work).expect("made");
     let path = format!("{}:/usr/bin:/bin", bin.display());
-    let output = Command::new("mksh")
+    let output = Command::new(mksh)
         .args(["-c", script])
         .current_dir(work)
         .env_clear()

@@ -2,6 +2,7 @@
 //! `fixtures/apk`.
 
 use crate::common::Wired;
+use thumbwire_test_support::captured_files;
 use thumbwire_virtual_android::Setup;
 
 /// A file of `fixtures/apk`.
@@ -396,30 +397,11 @@ async fn install_fails_on_a_full_phone() {
     );
 }
 
-/// The files of a captures folder; none, with a message, if it is missing.
-fn captures(folder: &str) -> Vec<(String, Vec<u8>)> {
-    let root = std::env::var_os("THUMBWIRE_DATA").map_or_else(
-        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        std::path::PathBuf::from,
-    );
-    let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
-        println!("skipped: no {folder}");
-        return Vec::new();
-    };
-    let named = entries.flatten().map(|entry| {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        (name, std::fs::read(entry.path()).expect("read"))
-    });
-    let mut all: Vec<_> = named.collect();
-    all.sort();
-    all
-}
-
 #[tokio::test(start_paused = true)]
 async fn third_party_apks_never_panic() {
     let wired = phone("14");
     let (mut unsigned, mut answers) = (0, Vec::new());
-    for (name, bytes) in captures("apk") {
+    for (name, bytes) in captured_files("apk").unwrap_or_default() {
         wired.put(THERE, &bytes);
         let size = bytes.len();
         let (status, out, _) =
@@ -435,7 +417,7 @@ async fn third_party_apks_never_panic() {
 #[tokio::test(start_paused = true)]
 async fn third_party_manifests_never_panic() {
     let wired = phone("14");
-    for (name, bytes) in captures("axml") {
+    for (name, bytes) in captured_files("axml").unwrap_or_default() {
         let mut archive = Vec::new();
         let mut writer = rawzip::ZipArchiveWriter::new(&mut archive);
         let (mut entry, config) = writer.new_file("AndroidManifest.xml").start().expect("begun");

@@ -1,7 +1,8 @@
 //! The phone's programs over the wire, compared with captures of real phones.
 
-use crate::common::{Wired, capture, quoted};
+use crate::common::{Wired, capture};
 use thumbwire_adb::{exec, services::shell::read_to_end};
+use thumbwire_test_support::quoted;
 use thumbwire_virtual_android::Setup;
 
 const MAPS: &str = "com.google.android.apps.maps";

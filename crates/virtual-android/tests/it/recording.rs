@@ -8,6 +8,7 @@ use crate::common::Wired;
 use std::process::Command;
 use std::time::Duration;
 use thumbwire_adb::Transport;
+use thumbwire_test_support::program;
 use thumbwire_virtual_android::Setup;
 use thumbwire_virtual_phone::Display;
 use tokio::io::AsyncReadExt;
@@ -48,16 +49,11 @@ fn probed(video: &[u8], entries: &str) -> Option<Result<String, String>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("v.mp4");
     std::fs::write(&path, video).expect("written");
-    let mut command = Command::new("ffprobe");
+    let mut command = Command::new(program("ffprobe")?);
     command
         .args(["-v", "error", "-count_frames", "-of", "csv=p=0", "-show_entries", entries])
         .arg(path);
-    let Ok(output) = command.output() else {
-        let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-        assert!(!required, "ffprobe is required but cannot be run");
-        println!("skipped: no ffprobe");
-        return None;
-    };
+    let output = command.output().expect("ffprobe runs");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
     let (stdout, wrong) = (text(output.stdout), text(output.stderr));
     Some(if output.status.success() && wrong.is_empty() { Ok(stdout) } else { Err(wrong) })

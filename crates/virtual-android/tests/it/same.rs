@@ -14,6 +14,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thumbwire_adb::services::shell::{exec, read_to_end};
+use thumbwire_test_support::{is_full, missing};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/story.txt");
 
@@ -91,7 +92,7 @@ impl Story {
                 ("<", _) => "input keyevent BACK".to_owned(),
                 (_, Some(text)) => {
                     let lines = text.split_inclusive('\n').map(|line| {
-                        let typed = crate::common::quoted(line.trim_end_matches('\n'));
+                        let typed = thumbwire_test_support::quoted(line.trim_end_matches('\n'));
                         let enter =
                             if line.ends_with('\n') { "; input keyevent ENTER" } else { "" };
                         format!("input text {typed}{enter}")
@@ -198,11 +199,9 @@ fn date(seconds: usize) -> String {
 #[test]
 fn every_process_produces_the_same_bytes() {
     let wanted = std::env::var("THUMBWIRE_SAME").ok().and_then(|count| count.parse().ok());
-    let processes: usize = wanted.unwrap_or(50);
+    let processes: usize = wanted.unwrap_or(if is_full() { 50 } else { 8 });
     if faketime().is_none() {
-        let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-        assert!(!required, "libfaketime is required");
-        println!("skipped: no libfaketime, so the clock is the same in all processes");
+        missing("faketime", "the clock is the same in all processes");
     }
     let places = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
     let first = output_of(0, places[0].path());

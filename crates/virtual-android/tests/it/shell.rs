@@ -1,9 +1,10 @@
 //! The shell over the wire: arguments, pipes, statuses, and what must not happen.
 
-use crate::common::{Wired, quoted};
+use crate::common::Wired;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::time::Duration;
 use thumbwire_adb::Transport;
+use thumbwire_test_support::quoted;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]

@@ -1,11 +1,9 @@
 //! Debian's `adb` drives the phone over TCP through a private adb server.
-//!
-//! Without an `adb` program these are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
 
-use crate::common::lone_adb;
+use crate::common::spawned;
 use std::process::{Output, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
+use thumbwire_test_support::PrivateAdb;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,46 +15,30 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A phone on a port, and our own adb server connected to it.
 struct Stock {
     phone: VirtualPhone,
-    home: TempDir,
-    port: u16,
+    server: PrivateAdb,
     serial: String,
 }
 
 impl Stock {
     async fn start() -> Option<Self> {
-        Self::made(Setup::default()).await
+        Self::with(Setup::default()).await
     }
 
-    async fn made(setup: Setup) -> Option<Self> {
-        if std::process::Command::new("adb").arg("version").output().is_err() {
-            let required =
-                std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-            assert!(!required, "adb is required but cannot be run");
-            println!("skipped: no adb");
-            return None;
-        }
+    async fn with(setup: Setup) -> Option<Self> {
+        let server = PrivateAdb::start()?;
         let phone = VirtualPhone::new(setup);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let serial = listener.local_addr().expect("an address").to_string();
         let served = phone.clone();
         tokio::spawn(async move { served.listen(listener).await });
-        let free = TcpListener::bind("127.0.0.1:0")
-            .await
-            .expect("a port")
-            .local_addr()
-            .expect("an address")
-            .port();
-        let stock = Self { phone, home: TempDir::new().expect("a folder"), port: free, serial };
-        stock.adb(&["start-server"]).await;
+        let stock = Self { phone, server, serial };
         let output = stock.adb(&["connect", &stock.serial]).await;
         assert!(text(&output.stdout).contains("connected to"), "{output:?}");
         Some(stock)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = lone_adb("adb".as_ref(), self.home.path(), self.port);
-        command.args(arguments);
-        command
+        spawned(self.server.command(arguments))
     }
 
     async fn adb(&self, arguments: &[&str]) -> Output {
@@ -80,18 +62,7 @@ impl Stock {
     }
 
     fn path(&self, name: &str) -> String {
-        self.home.path().join(name).to_string_lossy().into_owned()
-    }
-}
-
-impl Drop for Stock {
-    fn drop(&mut self) {
-        let mut command = std::process::Command::new("adb");
-        command
-            .arg("kill-server")
-            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
-            .env("HOME", self.home.path());
-        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        self.server.home().join(name).to_string_lossy().into_owned()
     }
 }
 
@@ -337,7 +308,7 @@ async fn stock_adb_installs_splits_and_reports_errors() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn app_installed_on_an_old_phone_survives_a_reboot() {
     let old = Setup::of_release("4.4").expect("a release");
-    let Some(stock) = Stock::made(old).await else { return };
+    let Some(stock) = Stock::with(old).await else { return };
     let output = stock.output_of(&["install", &apk("hello-1")]).await;
     assert!(output.0 && output.1.contains("Success"), "{output:?}");
     stock.phone.unplug();

@@ -1,7 +1,8 @@
 //! App tools from a host's view: found by their service's action, read from their APKs, started by
 //! `am`.
 
-use crate::common::{Wired, quoted};
+use crate::common::Wired;
+use thumbwire_test_support::quoted;
 use thumbwire_virtual_android::Setup;
 
 const NOTES: &str = "com.android.notes";

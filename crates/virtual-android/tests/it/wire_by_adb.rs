@@ -1,16 +1,15 @@
 //! Newer parts of the wire, used by stock `adb` programs with their own servers: sync version 2
 //! with every compression, `delayed_ack`, `abb`, and the features of each release.
 //!
-//! Debian's adb 29 and 34 and Google's 36, see [`stock_adbs`]. Without them these are skipped,
-//! unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! Debian's adb 29 and 34 and Google's 36, see [`stock_adbs`].
 
-use crate::common::{lone_adb, stock_adbs};
+use crate::common::{spawned, stock_adbs};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tempfile::TempDir;
+use thumbwire_test_support::PrivateAdb;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpListener;
@@ -20,18 +19,16 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program's adb server, connected to one phone.
 struct Stock {
-    program: PathBuf,
     phone: VirtualPhone,
-    home: TempDir,
-    port: u16,
-    /// Whether its server offers `delayed_ack` (`ADB_BURST_MODE`).
-    burst: bool,
+    server: PrivateAdb,
     /// Bytes sent to the phone, and received from it.
     carried: Arc<[AtomicUsize; 2]>,
 }
 
 impl Stock {
+    /// With `burst`, the server offers `delayed_ack`.
     async fn start(program: &Path, release: &str, burst: bool) -> Self {
+        let burst = if burst { "1" } else { "0" };
         let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let serial = listener.local_addr().unwrap().to_string();
@@ -45,18 +42,15 @@ impl Stock {
                 tokio::spawn(carry(phone.0, host.1, counts.clone(), 1));
             }
         });
-        let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-        let home = TempDir::new().unwrap();
-        let stock = Self { program: program.to_owned(), phone, home, port: free, burst, carried };
-        stock.adb(&["start-server"]).await;
+        let server = PrivateAdb::start_with(program, &[("ADB_BURST_MODE", burst)]);
+        let stock = Self { phone, server, carried };
         let output = stock.adb(&["connect", &serial]).await;
         assert!(text(&output.stdout).contains("connected to"), "{output:?}");
         stock
     }
 
     async fn adb(&self, arguments: &[&str]) -> Output {
-        let mut command = lone_adb(&self.program, self.home.path(), self.port);
-        command.args(arguments).env("ADB_BURST_MODE", if self.burst { "1" } else { "0" });
+        let mut command = spawned(self.server.command(arguments));
         tokio::time::timeout(PATIENCE, command.output()).await.expect("adb hangs").unwrap()
     }
 
@@ -68,7 +62,7 @@ impl Stock {
     }
 
     fn path(&self, name: &str) -> String {
-        self.home.path().join(name).to_string_lossy().into_owned()
+        self.server.home().join(name).to_string_lossy().into_owned()
     }
 
     /// Bytes sent and received since the last call.
@@ -79,17 +73,6 @@ impl Stock {
     /// Whether this adb supports `-z`, new in 30.
     async fn compresses(&self) -> bool {
         text(&self.adb(&["help"]).await.stdout).contains("-z ALGORITHM")
-    }
-}
-
-impl Drop for Stock {
-    fn drop(&mut self) {
-        let mut command = std::process::Command::new(&self.program);
-        command
-            .arg("kill-server")
-            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
-            .env("HOME", self.home.path());
-        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 

@@ -1,7 +1,6 @@
 //! The virtual iPhone from outside: by HTTP requests, and by the product's driver.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod client;
 mod commands;

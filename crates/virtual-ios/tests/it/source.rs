@@ -1,7 +1,7 @@
 //! The source, beside those of real phones.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use thumbwire_test_support::capture;
 
 use serde_json::Value;
 use thumbwire_virtual_ios::source::SourceNode;
@@ -75,16 +75,8 @@ async fn children_are_inside_the_application_in_points() {
 /// way.
 #[tokio::test]
 async fn settings_look_like_those_of_a_real_phone() {
-    let data = std::env::var_os("THUMBWIRE_DATA").map(PathBuf::from);
-    let data = data.unwrap_or_else(|| {
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"))
-    });
-    let Ok(captured) =
-        std::fs::read_to_string(data.join("ios/source/shirates_SettingsTopScreen.xml"))
-    else {
-        println!("skipped: no captures in {}", data.display());
-        return;
-    };
+    let Some(captured) = capture("ios/source/shirates_SettingsTopScreen.xml") else { return };
+    let captured = String::from_utf8(captured).unwrap();
     let real = parse_xml_source(&captured).unwrap();
     let served = Served::new().await;
     served.session("com.apple.Preferences").await;

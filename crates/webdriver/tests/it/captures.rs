@@ -1,31 +1,15 @@
 //! What real servers sent. The files may not be copied into this repository; they may be beside it.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use thumbwire_test_support::captured_files;
 
 use thumbwire_webdriver::{
     ErrorCode, NewSessionResponse, ResponseError, ServerStatus, parse_response,
 };
 
-/// The captures of a folder, by name; `None` if there are none beside the repository.
+/// The captures of a folder, by name.
 fn captures(folder: &str) -> Option<Vec<(String, String)>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "captures required at {}", data.display());
-    if !data.is_dir() {
-        println!("skipped: no captures beside the repository");
-        return None;
-    }
-    let files = fs::read_dir(data.join(folder)).unwrap().map(|entry| entry.unwrap().path());
-    let read = |path: PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        (name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned())
-    };
-    let mut files: Vec<_> = files.map(read).collect();
-    files.sort();
-    assert!(!files.is_empty(), "no captures in {folder}");
-    Some(files)
+    let files = captured_files(folder)?.into_iter();
+    Some(files.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect())
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The messages through the crate's public interface, in one program with one file per subject.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod capabilities;
 mod captures;

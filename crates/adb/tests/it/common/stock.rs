@@ -1,11 +1,10 @@
 //! A stock `adb` with a private server that our phones connect to.
 
-use std::net::TcpListener;
 use std::process::Output;
 use std::time::Duration;
 
-use tempfile::TempDir;
 use thumbwire_adb::AdbServer;
+use thumbwire_test_support::PrivateAdb;
 use tokio::process::Command;
 
 use super::TinyPhone;
@@ -15,8 +14,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A private adb server with one of our phones connected.
 pub(crate) struct Stock {
-    pub(crate) home: TempDir,
-    port: u16,
+    pub(crate) server: PrivateAdb,
     pub(crate) phone: TinyPhone,
     pub(crate) serial: String,
 }
@@ -35,33 +33,13 @@ impl Stock {
 
     /// The server only. `None` if adb is not installed.
     pub(crate) async fn without_phone() -> Option<Self> {
-        if std::process::Command::new("adb").arg("version").output().is_err() {
-            assert!(
-                std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
-                "adb is required but cannot be run"
-            );
-            println!("skipped: no adb");
-            return None;
-        }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let (phone, serial) = (TinyPhone::default(), String::new());
-        let stock = Self { home: TempDir::new().unwrap(), port, phone, serial };
-        stock.adb(&["start-server"]).await;
-        Some(stock)
+        let server = PrivateAdb::start()?;
+        Some(Self { server, phone: TinyPhone::default(), serial: String::new() })
     }
 
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new("adb");
-        command
-            .env("HOME", self.home.path())
-            .env("TMPDIR", self.home.path())
-            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
-            .env("ADB_MDNS", "0")
-            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
-            .env_remove("ADB_SERVER_SOCKET")
-            .env_remove("ANDROID_SERIAL")
-            .stdin(std::process::Stdio::null())
-            .kill_on_drop(true);
+        let mut command = Command::from(self.server.command(&[]));
+        command.kill_on_drop(true);
         command
     }
 
@@ -82,13 +60,7 @@ impl Stock {
     }
 
     pub(crate) fn server(&self) -> AdbServer {
-        AdbServer::new(format!("127.0.0.1:{}", self.port))
-    }
-}
-
-impl Drop for Stock {
-    fn drop(&mut self) {
-        let _ = self.command().into_std().arg("kill-server").output();
+        AdbServer::new(format!("127.0.0.1:{}", self.server.port()))
     }
 }
 

@@ -10,24 +10,6 @@ use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
 use tokio::io::AsyncWriteExt as _;
 
-/// Captures that may not be copied into this repository. They may be beside it; if not, the test is
-/// skipped.
-pub(crate) fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "captures required at {}", data.display());
-    if !data.is_dir() {
-        println!("skipped: no captures beside the repository");
-    }
-    data.is_dir().then_some(data)
-}
-
-/// The content of one capture.
-pub(crate) fn capture(name: &str) -> Option<Vec<u8>> {
-    data().map(|data| std::fs::read(data.join(name)).unwrap())
-}
-
 /// Answers each command with the entry for its longest known prefix, or with nothing. It has no
 /// shell v2: all output comes in one stream, without a status.
 pub(crate) struct Scripted {

@@ -1,15 +1,17 @@
 //! Clients for Node.js: adbkit, and Tango (`@yume-chan/adb`), both of which use an adb server.
 
-use crate::clients::bench::{Adb, Bench, apks, real};
+use crate::clients::bench::{Adb, Bench, apks};
+use thumbwire_test_support::real;
 use thumbwire_virtual_android::Setup;
 
 /// Runs a script on a phone of each of these releases.
 async fn drive(script: &str, mode: &str, releases: &[&str]) {
+    let Some(interpreter) = real("node", "node") else { return };
     for release in releases {
         println!("Android {release}");
         let setup = Setup::of_release(release).expect("known");
         let Some(bench) = Bench::start(Adb::V34, setup).await else { return };
-        bench.script(&real("node/node"), script, &[mode, release, &apks()]).await;
+        bench.script(&interpreter, script, &[mode, release, &apks()]).await;
     }
 }
 

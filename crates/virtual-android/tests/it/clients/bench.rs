@@ -1,9 +1,10 @@
 //! A phone on its own port, a private adb server connected to it, and the programs that drive both.
 
+use crate::common::spawned;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use tempfile::TempDir;
+use thumbwire_test_support::{PrivateAdb, program, real};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -26,35 +27,18 @@ pub(crate) enum Adb {
 impl Adb {
     pub(crate) const ALL: [Self; 3] = [Self::V29, Self::V34, Self::V36];
 
-    fn program(self) -> PathBuf {
+    fn program(self) -> Option<PathBuf> {
         match self {
-            Self::V29 => "adb".into(),
-            Self::V34 => real("adb34/run"),
-            Self::V36 => real("adb36/adb"),
+            Self::V29 => program("adb"),
+            Self::V34 => real("adb34", "run"),
+            Self::V36 => real("adb36", "adb"),
         }
     }
-}
-
-/// A program downloaded by `.ci/real-clients`.
-pub(crate) fn real(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real").join(path)
 }
 
 /// The folder of our own APKs.
 pub(crate) fn apks() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk").to_owned()
-}
-
-/// Whether the program can be run; prints why not.
-fn there(program: &Path, argument: &str) -> bool {
-    let ran = std::process::Command::new(program).arg(argument).output();
-    if ran.is_ok_and(|output| output.status.success()) {
-        return true;
-    }
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(!required, "{} is required but cannot be run", program.display());
-    println!("skipped: no {}", program.display());
-    false
 }
 
 /// A program's output and exit status.
@@ -96,8 +80,7 @@ pub(crate) struct Bench {
     /// The phone's serial on the server: the address it listens on.
     pub(crate) serial: String,
     pub(crate) version: Adb,
-    home: TempDir,
-    port: u16,
+    server: PrivateAdb,
 }
 
 impl Bench {
@@ -113,49 +96,25 @@ impl Bench {
 
     /// Starts with a server that does not know the phone yet.
     pub(crate) async fn waiting(version: Adb, phone: VirtualPhone) -> Option<Self> {
-        if !there(&version.program(), "version") {
-            return None;
-        }
+        let server = PrivateAdb::start_with(&version.program()?, &[]);
         let serial = serve(&phone).await;
-        let free = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
-        let home = TempDir::new().expect("a folder");
-        let bench = Self { phone, serial, version, home, port };
-        bench.adb(&["start-server"]).await;
-        Some(bench)
+        Some(Self { phone, serial, version, server })
     }
 
     /// A path in the folder.
     pub(crate) fn path(&self, name: &str) -> String {
-        self.home.path().join(name).to_string_lossy().into_owned()
+        self.server.home().join(name).to_string_lossy().into_owned()
     }
 
     /// A command that finds only this server and this adb.
     pub(crate) fn program(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env("HOME", self.home.path())
-            .env("TMPDIR", self.home.path())
-            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
-            .env("ADBUTILS_ADB_PATH", self.version.program())
-            .env("ADB_MDNS", "0")
-            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
-            .env("TZ", "UTC")
-            .env("LC_ALL", "C.UTF-8")
-            .env_remove("ADB_SERVER_SOCKET")
-            .env_remove("ANDROID_ADB_SERVER_ADDRESS")
-            .env_remove("ANDROID_SERIAL")
-            .current_dir(self.home.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        command
+        let mut command = self.server.command_of(program);
+        command.env("ADBUTILS_ADB_PATH", self.server.program());
+        spawned(command)
     }
 
     pub(crate) fn adb_command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.program(&self.version.program());
+        let mut command = self.program(self.server.program());
         command.args(arguments);
         command
     }
@@ -187,27 +146,20 @@ impl Bench {
             .into()
     }
 
-    /// Runs a script next to this file with the phone's address and `arguments`. `None` if its
-    /// interpreter is not available.
+    /// Runs a script next to this file with the phone's address and `arguments`.
     ///
     /// A line that starts with `phone: ` is a request to the phone's owner ([`owner`]), which
     /// answers with a line on standard input.
-    pub(crate) async fn script(
-        &self,
-        interpreter: &Path,
-        name: &str,
-        arguments: &[&str],
-    ) -> Option<()> {
-        if !there(interpreter, "--version") {
-            return None;
-        }
+    pub(crate) async fn script(&self, interpreter: &Path, name: &str, arguments: &[&str]) {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/clients").join(name);
         // Node.js looks for modules next to the script.
-        let script = self.home.path().join(name);
+        let script = self.server.home().join(name);
         std::fs::copy(&source, &script).expect("copied");
-        let modules = self.home.path().join("node_modules");
-        if !modules.exists() {
-            std::os::unix::fs::symlink(real("node/node_modules"), modules).expect("linked");
+        let modules = self.server.home().join("node_modules");
+        if let Some(installed) = real("node", "node_modules")
+            && !modules.exists()
+        {
+            std::os::unix::fs::symlink(installed, modules).expect("linked");
         }
         let mut child = self
             .program(interpreter)
@@ -243,14 +195,6 @@ impl Bench {
             Err(_) => false,
         };
         assert!(ended, "{name} with {:?}\n{stdout}{wrong}", self.version);
-        Some(())
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let mut command = self.adb_command(&["kill-server"]).into_std();
-        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 

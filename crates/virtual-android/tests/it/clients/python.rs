@@ -1,15 +1,17 @@
 //! Clients for Python: adbutils, which uses an adb server, and adb-shell, which speaks ADB itself.
 
-use crate::clients::bench::{Adb, Bench, apks, real};
+use crate::clients::bench::{Adb, Bench, apks};
+use thumbwire_test_support::real;
 use thumbwire_virtual_android::Setup;
 
 /// Runs a script on a phone of each of these releases.
 async fn drive(script: &str, mode: &str, releases: &[&str]) {
+    let Some(interpreter) = real("clients", "bin/python") else { return };
     for release in releases {
         println!("Android {release}");
         let setup = Setup::of_release(release).expect("known");
         let Some(bench) = Bench::start(Adb::V36, setup).await else { return };
-        bench.script(&real("clients/bin/python"), script, &[mode, release, &apks()]).await;
+        bench.script(&interpreter, script, &[mode, release, &apks()]).await;
     }
 }
 

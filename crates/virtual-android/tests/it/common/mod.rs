@@ -3,12 +3,11 @@
 
 pub mod helper;
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::path::PathBuf;
 use thumbwire_adb::{CommandOutput, DirectTransport, run};
+use thumbwire_test_support::{program, real};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_phone::TouchPhase;
-use tokio::process::Command;
 
 /// A phone and a host's connection to it.
 pub struct Wired {
@@ -66,59 +65,21 @@ pub fn tap(wired: &Wired, text: &str) {
     });
 }
 
-/// Quotes a string as one shell word: the simplest quoting, written separately so that it cannot
-/// share a bug with the product's.
-pub fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-/// A capture from `../shared/data`, or `None` (with a message) if that folder is missing.
+/// A capture as text with Unix line ends.
 pub fn capture(path: &str) -> Option<String> {
-    let root = std::env::var_os("THUMBWIRE_DATA").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    match std::fs::read(root.join(path)) {
-        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n")),
-        Err(error) => {
-            let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-            assert!(!required, "the capture {path} is required: {error}");
-            println!("skipped: no {path}");
-            None
-        }
-    }
+    let bytes = thumbwire_test_support::capture(path)?;
+    Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n"))
 }
 
-/// The available stock `adb` programs, oldest first: the one in the path, and those that
-/// `.ci/real-clients` unpacks, Debian's 34 and Google's 36. Missing ones are reported.
+/// The stock `adb` programs, oldest first: the one in the path, and those that `.ci/parts adb34` and
+/// `.ci/parts adb36` install, Debian's and Google's.
 pub fn stock_adbs() -> impl Iterator<Item = PathBuf> {
-    let real = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/real");
-    let programs = [PathBuf::from("adb"), real.join("adb34/run"), real.join("adb36/adb")];
-    programs.into_iter().filter(|program| {
-        let found = std::process::Command::new(program).arg("version").output().is_ok();
-        if !found {
-            let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-            assert!(!required, "{} is required but cannot be run", program.display());
-            println!("skipped: no {}", program.display());
-        }
-        found
-    })
+    [program("adb"), real("adb34", "run"), real("adb36", "adb")].into_iter().flatten()
 }
 
-/// An `adb` with its own server, which does not search for phones.
-pub fn lone_adb(program: &Path, home: &Path, port: u16) -> Command {
-    let mut command = Command::new(program);
-    command
-        .env("HOME", home)
-        .env("TMPDIR", home)
-        .env("ANDROID_ADB_SERVER_PORT", port.to_string())
-        .env("ADB_MDNS", "0")
-        .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
-        .env_remove("ADB_SERVER_SOCKET")
-        .env_remove("ANDROID_SERIAL")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
+/// Runs a command without blocking the phone, which may live in the same thread.
+pub fn spawned(command: std::process::Command) -> tokio::process::Command {
+    let mut command = tokio::process::Command::from(command);
+    command.kill_on_drop(true);
     command
 }
