@@ -76,8 +76,8 @@ gallery:
 
 # What annotated screenshots hide, and whether their ids can be read: OCR on every page of the gallery. Takes half an hour
 marks:
-    .ci/ocr
-    THUMBWIRE_PYTHON_OCR=$PWD/target/real/ocr/bin/python cargo test -p thumbwire --test it -- marks:: --ignored --nocapture
+    .ci/parts ocr
+    cargo test -p thumbwire --test it -- marks:: --ignored --nocapture
 
 # Accept the current test output as the new goldens; review the diff before committing
 bless:
@@ -93,6 +93,6 @@ helper:
 static:
     .ci/static
 
-# Everything that CI runs, after installing the real counterpart programs (needs root)
-ci:
-    .ci/run
+# What CI runs for every change, with the real programs (needs root); `just ci full` for everything
+ci *tier:
+    .ci/run {{tier}}

@@ -1,9 +1,9 @@
-//! Our host end with a real adbd (Debian's), as unpacked by `.ci/real-adbd`.
+//! Our host end with a real adbd (Debian's), as unpacked by `.ci/parts adbd`.
 //!
 //! adbd accepts anybody on every interface. So each test runs this program again in its own network
 //! and process namespaces: nobody else can reach it there, and nothing survives it. The tests are
 //! skipped without adbd, or where only root may create namespaces, unless
-//! `THUMBWIRE_REQUIRE_REAL=1`.
+//! `THUMBWIRE_REQUIRE_REAL` is set.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

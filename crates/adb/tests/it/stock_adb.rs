@@ -1,7 +1,7 @@
 //! A stock `adb` with our phone end, and our transport through its server back to our phone.
 //!
 //! Each test starts and ends a private adb server. Without an `adb` program they are skipped,
-//! unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! unless `THUMBWIRE_REQUIRE_REAL` is set.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

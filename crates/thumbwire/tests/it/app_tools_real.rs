@@ -1,4 +1,4 @@
-//! APKs built by Debian's tools (`.ci/apk`), installed by a stock `adb` on the virtual phone:
+//! APKs built by Debian's tools (`.ci/parts apk`), installed by a stock `adb` on the virtual phone:
 //! discovered, linted, called.
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! The `mobile` tools through a real Appium server, and straight through ADB or WebDriverAgent, on
 //! two virtual phones that are alike: the replies are the same, or their difference is known.
 //!
-//! `.ci/appium` installs Appium; docs/appium.md has the tables that these tests print.
+//! `.ci/parts appium` installs Appium; docs/appium.md has the tables that these tests print.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! The JUnit file of a flow run, as a golden and checked by `junitparser` and by the schema
-//! `junit-10.xsd` from pytest's sources. `.ci/junit-judges` installs them; `THUMBWIRE_PYTHON_JUNIT`
-//! names their Python.
+//! `junit-10.xsd` from pytest's sources. `.ci/parts junit` installs them.
 
 use std::path::Path;
 use std::process::Command;

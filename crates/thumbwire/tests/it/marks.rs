@@ -2,8 +2,7 @@
 //! still find the words of the screen, in the pictures that a model gets.
 //!
 //! The screens are those of the gallery at the size of a real phone, and some of a real Android
-//! 4.4. `.ci/ocr` installs the program: `THUMBWIRE_PYTHON_OCR` names a Python with
-//! `rapidocr-onnxruntime`. `just marks` measures all screens.
+//! 4.4. `.ci/parts ocr` installs the program. `just marks` measures all screens.
 
 use std::fs;
 use std::path::{Path, PathBuf};

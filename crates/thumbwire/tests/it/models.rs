@@ -59,7 +59,7 @@ impl Served {
     /// `aimock` with these replies and options.
     pub(crate) fn aimock(answers: &Value, options: &[&str]) -> Option<Self> {
         let program = installed("node_modules/@copilotkit/aimock/dist/cli.js")?;
-        // Installed or linked by `.ci/real-clients`.
+        // Installed or linked by `.ci/parts node`.
         let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/node/node");
         let node = if node.exists() { node } else { "node".into() };
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,7 @@
 //! The report page of a run, opened in a browser from disk: no network access, keyboard navigation,
 //! both themes, narrow screens, and inert untrusted text.
 //!
-//! `.ci/browser` installs Chromium and Selenium; `THUMBWIRE_PYTHON_BROWSER` is a Python with
-//! `selenium`.
+//! `.ci/parts browser` installs Chromium and Selenium.
 
 use std::fs;
 use std::path::Path;

@@ -3,8 +3,8 @@
 //!
 //! Stock `adb` of three generations (`adb.rs`), adbutils and adb-shell for Python, adbkit and Tango
 //! for Node.js, whose scripts are next to this file and contain their own assertions. Begin at
-//! [`bench::TaskEnv`]. The programs come from `.ci/real-clients`; tests whose program is missing
-//! are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! [`bench::Bench`]. The programs come from `.ci/parts`; tests whose program is missing
+//! are skipped, unless `THUMBWIRE_REQUIRE_REAL` is set.
 
 mod adb;
 mod adb_files;

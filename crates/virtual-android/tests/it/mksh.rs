@@ -2,7 +2,7 @@
 //! status.
 //!
 //! Android's shell is mksh, and Debian packages it. Without it this is skipped, unless
-//! `THUMBWIRE_REQUIRE_REAL=1`. Standard error is not compared, because it contains the shell's
+//! `THUMBWIRE_REQUIRE_REAL` is set. Standard error is not compared, because it contains the shell's
 //! path. Nor are programs; the scripts use only what is the same everywhere.
 
 use crate::common::Wired;

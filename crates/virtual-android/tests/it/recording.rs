@@ -2,7 +2,7 @@
 //! files.
 //!
 //! The clock is paused: a recording of three minutes takes no time. Tests that need a player are
-//! skipped without `ffprobe`, unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! skipped without `ffprobe`, unless `THUMBWIRE_REQUIRE_REAL` is set.
 
 use crate::common::Wired;
 use std::process::Command;

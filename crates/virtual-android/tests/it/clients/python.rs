@@ -6,7 +6,7 @@ use thumbwire_virtual_android::Setup;
 
 /// Runs a script on a phone of each of these releases.
 async fn drive(script: &str, mode: &str, releases: &[&str]) {
-    let Some(interpreter) = real("clients", "bin/python") else { return };
+    let Some(interpreter) = real("adb36", "bin/python") else { return };
     for release in releases {
         println!("Android {release}");
         let setup = Setup::of_release(release).expect("known");
