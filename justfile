@@ -16,6 +16,11 @@ test:
 demo:
     cargo run --release -- demo
 
+# The moving picture of README.md, from the screens of a demo. Needs ffmpeg
+demo-picture:
+    cargo run --release -- demo --out target/demo-picture
+    .ci/demo-picture target/demo-picture docs/demo.gif
+
 # Thumbwire's overhead next to a phone's own time; memory of many virtual phones
 bench:
     cargo bench -p thumbwire --bench calls

@@ -122,8 +122,6 @@ fn ios_version(runtime: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
-
     use super::*;
     use thumbwire_test_support::captures;
 

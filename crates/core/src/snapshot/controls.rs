@@ -64,7 +64,6 @@ fn controls(tree: &Tree) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
     use std::sync::atomic::AtomicU32;
 
     use serde_json::{Value, json};
