@@ -1,7 +1,7 @@
 //! Serves a toolset to MCP clients. The only module that knows `rmcp`.
 //!
-//! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`] any
-//! program on this computer. [`Client`] is an in-process client for our own callers. Arguments and
+//! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`] programs
+//! on this computer and, over TLS, on others. [`Client`] is an in-process client for our own callers. Arguments and
 //! replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
 
 pub mod audit;

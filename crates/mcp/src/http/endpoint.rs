@@ -4,8 +4,8 @@
 //! an older revision belongs to a session that `initialize` started. The response is JSON, or an
 //! event stream if the call reports progress or asks the client's user
 //! ([`asking_call`](super::asking_call)). Either is cancelled when its connection closes, since
-//! nobody could fetch the response later. A GET opens a stream that only reports changes of the
-//! tool list; a DELETE ends the session.
+//! nobody could fetch the response later. A GET opens a stream that reports changes of
+//! lists, resources and screens; a DELETE ends the session.
 //!
 //! Where rmcp does not decide them, statuses and messages follow the recorded responses of UFO's
 //! servers (the Python SDK).

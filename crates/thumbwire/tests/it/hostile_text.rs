@@ -132,7 +132,7 @@ fn calls(toolset: &str) -> Vec<(&'static str, Value)> {
             ("mobile_tap", json!({ "x": 540, "y": 1200 })),
             ("mobile_type_keys", json!({ "text": HOSTILE })),
             ("mobile_type", json!({ "text": "a", "element_text": "Pay" })),
-            ("mobile_swipe", json!({ "from_x": 540, "from_y": 900, "to_x": 540, "to_y": 500 })),
+            ("mobile_swipe", json!({ "start_x": 540, "start_y": 900, "end_x": 540, "end_y": 500 })),
             ("mobile_scroll", json!({ "direction": "down" })),
             ("mobile_long_press", json!({ "x": 540, "y": 900 })),
             ("mobile_press_key", json!({ "key": "back" })),
@@ -142,7 +142,7 @@ fn calls(toolset: &str) -> Vec<(&'static str, Value)> {
             ("mobile_wait_for", json!({ "text": HOSTILE, "timeout": 1 })),
             ("mobile_open_url", json!({ "url": "https://example.com/" })),
             ("mobile_double_tap", json!({ "x": 540, "y": 1200 })),
-            ("mobile_drag", json!({ "from_x": 540, "from_y": 900, "to_x": 540, "to_y": 500 })),
+            ("mobile_drag", json!({ "start_x": 540, "start_y": 900, "end_x": 540, "end_y": 500 })),
             ("mobile_unlock", json!({})),
             ("mobile_list_app_tools", json!({})),
             (
