@@ -67,7 +67,7 @@ impl Drop for Server {
 }
 
 /// Runs a script of `tests/python`; returns what it printed.
-pub(crate) fn run(python: &str, script: &str, arguments: &[&str]) -> String {
+pub(crate) fn run(python: &Path, script: &str, arguments: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(script);
     let output = Command::new(python).arg(script).args(arguments).output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();

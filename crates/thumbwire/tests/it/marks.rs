@@ -5,7 +5,7 @@
 //! 4.4. `.ci/parts ocr` installs the program. `just marks` measures all screens.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -27,8 +27,6 @@ use thumbwire_device::{Image, Rect};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_ios::VirtualIphone;
 use thumbwire_virtual_phone::{Display, Platform, World};
-
-use thumbwire_test_support::python;
 
 #[path = "../../../virtual-android/examples/screens/pages.rs"]
 #[allow(dead_code, reason = "captions and columns are for the gallery's own page")]
@@ -166,7 +164,7 @@ fn saved(screen: &Screen, folder: &Path) -> Value {
 }
 
 /// How many marks and words there are, and how many OCR reads and loses.
-fn measure(python: &str, screens: &[Screen], name: &str) -> [u64; 4] {
+fn measure(python: &Path, screens: &[Screen], name: &str) -> [u64; 4] {
     // Kept for inspection.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();

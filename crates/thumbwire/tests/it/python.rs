@@ -98,7 +98,7 @@ fn calls() -> Value {
 
 /// Runs a client script with servers on stdio and HTTP in each of these modes, and checks what it
 /// saw.
-fn drive(python: &str, name: &str, modes: &[&str]) {
+fn drive(python: &Path, name: &str, modes: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let servers =
         SURFACES.map(|surface| (surface, HttpServer::start(surface, &folder.path().join(surface))));
@@ -128,7 +128,7 @@ fn drive(python: &str, name: &str, modes: &[&str]) {
 }
 
 /// Gives a job to a client script; returns what it printed.
-fn converse(python: &str, name: &str, job: &Value) -> Value {
+fn converse(python: &Path, name: &str, job: &Value) -> Value {
     let mut child = Command::new(python)
         .arg(script(name))
         .env("PYTHONDONTWRITEBYTECODE", "1")

@@ -162,14 +162,14 @@ fn reported(run: &Path) -> std::path::PathBuf {
     run.join("report.html")
 }
 
-fn browse(python: &str, page: &Path, pictures: &Path, kind: &str) -> Value {
+fn browse(python: &Path, page: &Path, pictures: &Path, kind: &str) -> Value {
     browse_with("report.py", python, page, pictures, kind)
 }
 
 /// Opens a page with a script in a browser; returns what the script saw.
 pub(crate) fn browse_with(
     script: &str,
-    python: &str,
+    python: &Path,
     page: &Path,
     pictures: &Path,
     kind: &str,

@@ -1,11 +1,8 @@
 //! A stock `adb` server between us and our own phones: which phones exist, and which one is meant.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Output, Stdio};
 use thumbwire_test_support::PrivateAdb;
-
-use tempfile::TempDir;
 
 use crate::support::thumbwire;
 

@@ -4,7 +4,7 @@
 //! returned, derived from the recordings; only the texts are compared.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use thumbwire_test_support::captures;
 
