@@ -2,7 +2,6 @@
 //! is missing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a test says that it is skipped")]
 
 mod playwright;
 
