@@ -99,14 +99,14 @@ pub struct KeyCode(pub u16);
 
 impl KeyCode {
     /// The highest key code of any Android release: Android 16's `KEYCODE_F24`.
-    pub const HIGHEST: u16 = 337;
+    pub const MAX_VALUE: u16 = 337;
 
     /// Parses a name, with or without `KEYCODE_` and in any case, or a number. So `4` is key code 4
     /// (Back), while `KEYCODE_4` types a 4.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.trim();
         if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
-            return name.parse().ok().filter(|number| *number <= Self::HIGHEST).map(Self);
+            return name.parse().ok().filter(|number| *number <= Self::MAX_VALUE).map(Self);
         }
         let name = name.to_ascii_uppercase();
         let name = name.strip_prefix("KEYCODE_").unwrap_or(&name);
@@ -126,7 +126,7 @@ impl KeyCode {
 /// The names in `android.view.KeyEvent`, by number. Source: the constants of that class up to
 /// Android 16's `KEYCODE_F24`. A phone ignores key codes newer than its release.
 #[rustfmt::skip]
-const NAMES: [&str; KeyCode::HIGHEST as usize + 1] = [
+const NAMES: [&str; KeyCode::MAX_VALUE as usize + 1] = [
     "UNKNOWN", "SOFT_LEFT", "SOFT_RIGHT", "HOME", "BACK", "CALL", "ENDCALL", "0", "1", "2", "3", "4", "5", "6", "7",
     "8", "9", "STAR", "POUND", "DPAD_UP", "DPAD_DOWN", "DPAD_LEFT", "DPAD_RIGHT", "DPAD_CENTER", "VOLUME_UP",
     "VOLUME_DOWN", "POWER", "CAMERA", "CLEAR", "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N",
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn every_key_code_has_a_unique_name() {
-        for number in 0..=KeyCode::HIGHEST {
+        for number in 0..=KeyCode::MAX_VALUE {
             let name = KeyCode(number).name();
             assert!(name.starts_with("KEYCODE_"), "{number}: {name}");
             assert_eq!(KeyCode::from_name(&name), Some(KeyCode(number)));

@@ -25,7 +25,7 @@ use std::time::Duration;
 use thumbwire_virtual_phone::rng::SplitMix64;
 
 /// Maximum rules per phone; further ones are ignored.
-const MOST_RULES: usize = 100;
+const MAX_RULES: usize = 100;
 
 /// Maximum remembered injections.
 const KEPT: usize = 1_000;
@@ -98,7 +98,7 @@ impl TriggeredFault {
 impl FaultInjector {
     /// Adds a rule; `seed` is the phone's. Beyond the first hundred, rules are ignored.
     pub(crate) fn add(&mut self, rule: Rule, seed: u64) {
-        if self.rules.len() < MOST_RULES {
+        if self.rules.len() < MAX_RULES {
             // Otherwise two rules with the same name and seed would always trigger together.
             let alike =
                 self.rules.iter().filter(|armed| armed.rule.fault() == rule.fault()).count();
@@ -172,13 +172,13 @@ impl FaultInjector {
 }
 
 /// Maximum bytes of a command line that rules match against.
-const LONGEST_COMMAND: usize = 4_096;
+const MAX_COMMAND_LENGTH: usize = 4_096;
 
 /// A command line as rules match it.
 pub(crate) fn command_text(name: &str, args: &[String]) -> String {
     let mut text = name.to_owned();
     for arg in args {
-        if text.len() > LONGEST_COMMAND {
+        if text.len() > MAX_COMMAND_LENGTH {
             break;
         }
         text.push(' ');
@@ -189,8 +189,8 @@ pub(crate) fn command_text(name: &str, args: &[String]) -> String {
 
 /// The first two words of what triggered a rule, truncated.
 fn render(command: &str) -> String {
-    const LONGEST: usize = 100;
+    const MAX_LENGTH: usize = 100;
     let mut text = command.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
     let (first, second) = (text.next().unwrap_or_default(), text.next().unwrap_or_default());
-    format!("{first} {second}").trim_end().chars().take(LONGEST).collect()
+    format!("{first} {second}").trim_end().chars().take(MAX_LENGTH).collect()
 }

@@ -6,7 +6,7 @@ use crate::setup::Setup;
 use std::collections::BTreeMap;
 
 /// Maximum properties that a shell may add.
-const MOST: usize = 2_000;
+const MAX_COUNT: usize = 2_000;
 
 /// Name to value.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl Properties {
 
     /// Sets a property on behalf of the shell user, within limits; `false` if there are too many.
     pub(crate) fn set_by_shell(&mut self, name: &str, value: &str) -> bool {
-        let fits = self.0.len() < MOST && name.len() <= 256 || self.0.contains_key(name);
+        let fits = self.0.len() < MAX_COUNT && name.len() <= 256 || self.0.contains_key(name);
         if fits {
             self.set(name, value);
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// Maximum flags that shells may add.
-const MOST_FLAGS: usize = 2_000;
+const MAX_FLAGS: usize = 2_000;
 /// How many input events are kept for readers that fall behind.
 const KEPT_EVENTS: usize = 1_024;
 
@@ -40,7 +40,7 @@ impl ServiceState {
     /// Sets a flag; beyond the limit nothing happens.
     pub(crate) fn set_flag(&mut self, namespace: &str, key: &str, value: &str) {
         let name = (namespace.to_owned(), key.to_owned());
-        if self.flags.len() < MOST_FLAGS || self.flags.contains_key(&name) {
+        if self.flags.len() < MAX_FLAGS || self.flags.contains_key(&name) {
             self.flags.insert(name, value.to_owned());
         }
     }
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn flags_are_limited_in_number() {
         let mut state = ServiceState::default();
-        for number in 0..=MOST_FLAGS {
+        for number in 0..=MAX_FLAGS {
             state.set_flag("space", &number.to_string(), "x");
         }
-        assert_eq!((state.flags().count(), state.flag("space", "2000")), (MOST_FLAGS, None));
+        assert_eq!((state.flags().count(), state.flag("space", "2000")), (MAX_FLAGS, None));
         state.set_flag("space", "7", "y");
         assert_eq!(state.flag("space", "7"), Some("y"));
         state.reset_flags(Some("other"));

@@ -13,7 +13,7 @@ pub(crate) const SHELL: &str = "com.android.shell";
 
 /// Maximum notifications; the oldest is dropped. Android keeps 50 per app
 /// (`MAX_PACKAGE_NOTIFICATIONS`).
-const MOST: usize = 50;
+const MAX_COUNT: usize = 50;
 /// Maximum icons in the status bar.
 pub(crate) const SIGNS: usize = 3;
 
@@ -69,7 +69,7 @@ impl Notices {
         let same = |one: &Notification| (&one.package, &one.tag) == (&posted.package, &posted.tag);
         self.notifications.retain(|one| !same(one));
         self.notifications.insert(0, posted);
-        self.notifications.truncate(MOST);
+        self.notifications.truncate(MAX_COUNT);
     }
 
     /// Removes an app's notification with that tag; `false` if there is none.

@@ -179,7 +179,7 @@ impl Overlays {
     /// Adds a window in front of all others except the keyguard and the shade; `false` if there are
     /// too many.
     pub(crate) fn push(&mut self, overlay: Box<dyn Overlay>) -> bool {
-        if self.standing.len() >= MOST {
+        if self.standing.len() >= MAX_COUNT {
             return false;
         }
         self.next = self.next.wrapping_add(1);
@@ -221,4 +221,4 @@ impl Overlays {
 }
 
 /// Maximum overlays; further ones are not added.
-const MOST: usize = 16;
+const MAX_COUNT: usize = 16;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) const LATIN: &str = "com.android.inputmethod.latin/.LatinIME";
 
 /// Maximum entries of all tables together.
-const MOST: usize = 4_000;
+const MAX_COUNT: usize = 4_000;
 
 /// Values of `wifi_on` besides off and on: on despite airplane mode, and off only while airplane
 /// mode lasts (`WifiSettingsStore.java` of Android 14).
@@ -123,7 +123,7 @@ impl Settings {
 
     /// Stores a value. An unknown table, or a new name when the tables are full, changes nothing.
     pub(crate) fn put(&mut self, table: &str, name: &str, value: &str) {
-        let full = self.0.values().map(BTreeMap::len).sum::<usize>() >= MOST;
+        let full = self.0.values().map(BTreeMap::len).sum::<usize>() >= MAX_COUNT;
         if let Some(table) = self.0.get_mut(table)
             && (!full || table.contains_key(name))
         {
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn full_table_still_accepts_new_values_for_existing_names() {
         let mut settings = Settings::default();
-        for number in 0..MOST {
+        for number in 0..MAX_COUNT {
             settings.put("system", &format!("name{number}"), "x");
         }
         settings.put("system", "one_more", "x");

@@ -38,9 +38,9 @@ pub enum StorageRequest {
 }
 
 /// Maximum entries of a listing.
-const MOST: usize = 2_000;
+const MAX_COUNT: usize = 2_000;
 /// Maximum waiting requests.
-const MOST_WISHES: usize = 16;
+const MAX_WISHES: usize = 16;
 
 /// The listing, and the requested changes.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl SharedStorage {
 
     /// Sets the listing, truncated to 2,000 entries; `false` if nothing has changed.
     pub(crate) fn set_entries(&mut self, mut entries: Vec<StorageEntry>) -> bool {
-        entries.truncate(MOST);
+        entries.truncate(MAX_COUNT);
         entries.sort();
         let changed = self.entries != entries;
         self.entries = entries;
@@ -66,7 +66,7 @@ impl SharedStorage {
 
     /// Adds a request; drops it if too many wait already.
     pub(crate) fn request(&mut self, request: StorageRequest) {
-        if self.requests.len() < MOST_WISHES {
+        if self.requests.len() < MAX_WISHES {
             self.requests.push(request);
         }
     }

@@ -315,7 +315,7 @@ impl Phone<'_> {
 
     async fn press_named(&self, KeyArguments { key_code }: KeyArguments) -> FunctionResult {
         let Some(code) = KeyCode::from_name(&key_code) else {
-            let (name, highest) = (truncate(&key_code, MAX_TEXT), KeyCode::HIGHEST);
+            let (name, highest) = (truncate(&key_code, MAX_TEXT), KeyCode::MAX_VALUE);
             return Err(format!(
                 "Unknown key code '{name}'. Use a name such as KEYCODE_BACK or a number from 0 to {highest}"
             )

@@ -33,7 +33,7 @@ pub(super) fn normalize_integers(schema: &Map<String, Value>, arguments: &mut Ma
         let kinds = check::kinds(property);
         let whole = value
             .as_f64()
-            .filter(|float| float.fract() == 0.0 && float.abs() <= check::LARGEST_INTEGER);
+            .filter(|float| float.fract() == 0.0 && float.abs() <= check::MAX_INTEGER);
         if let Some(whole) = whole.filter(|_| kinds.contains(&"integer")) {
             *value = Value::from(whole as i64);
         }

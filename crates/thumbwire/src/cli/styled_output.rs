@@ -7,7 +7,7 @@ use super::style::{LineStyle, Style, StyledLine, sanitize};
 use super::{CliError, print_styled, terminal_prompt};
 
 /// The widest text that is comfortable to read.
-const WIDEST: usize = 100;
+const MAX_WIDTH: usize = 100;
 
 /// Standard output, for people.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ impl StyledOutput {
     pub(super) fn new(colours: bool, width: Option<usize>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let terminal = is_terminal.then(terminal_prompt::output_width).flatten();
-        let width = terminal.map(|columns| columns.min(WIDEST)).or(width);
+        let width = terminal.map(|columns| columns.min(MAX_WIDTH)).or(width);
         Self { style: LineStyle { width, colours: colours && is_terminal } }
     }
 

@@ -87,9 +87,9 @@ fn session(phone: &VirtualPhone) -> Session {
 
 /// A reply in the form of a golden, with long values truncated.
 fn shown(reply: &Reply) -> String {
-    const LONGEST: usize = 700;
+    const MAX_LENGTH: usize = 700;
     let parts = reply.content.iter().map(|part| match part {
-        Content::Text(text) => match text.char_indices().nth(LONGEST) {
+        Content::Text(text) => match text.char_indices().nth(MAX_LENGTH) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.clone(),
         },

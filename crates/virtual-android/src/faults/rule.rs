@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Maximum bytes of a rule's text.
-const LONGEST: usize = 1_000;
+const MAX_LENGTH: usize = 1_000;
 
 /// A fault to inject, and how often. Parsed from text with [`str::parse`].
 #[derive(Clone, Debug, PartialEq)]
@@ -75,9 +75,9 @@ impl FromStr for Rule {
     type Err = ParseFaultRuleError;
 
     fn from_str(text: &str) -> Result<Self, ParseFaultRuleError> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_LENGTH {
             return Err(ParseFaultRuleError(format!(
-                "rule too long: the limit is {LONGEST} bytes"
+                "rule too long: the limit is {MAX_LENGTH} bytes"
             )));
         }
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));

@@ -3,9 +3,9 @@
 use super::pool::{Chunk, STRING_POOL, StringPool, Value, u16_at, u32_at};
 
 /// Maximum nesting of elements; a manifest has about seven levels.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Maximum elements and attributes together.
-const MOST: usize = 200_000;
+const MAX_COUNT: usize = 200_000;
 
 /// `RES_XML_TYPE`, the document; then its parts.
 const XML: u16 = 0x0003;
@@ -38,7 +38,7 @@ impl Element {
         let mut chunks = Chunk::all(whole.inside());
         let (mut pool, mut ids): (Option<StringPool<'_>>, &[u8]) = (None, &[]);
         let (mut open, mut root, mut left): (Vec<Self>, Option<Self>, usize) =
-            (Vec::new(), None, MOST);
+            (Vec::new(), None, MAX_COUNT);
         for chunk in chunks.by_ref() {
             match chunk.kind {
                 STRING_POOL => pool = Some(pool.map_or_else(|| StringPool::read(&chunk), Some)?),
@@ -46,7 +46,7 @@ impl Element {
                 START_ELEMENT => {
                     let element = start(&chunk, pool.as_ref()?, ids)?;
                     left = left.checked_sub(1 + element.attributes.len())?;
-                    if open.len() >= DEEPEST || root.is_some() {
+                    if open.len() >= MAX_DEPTH || root.is_some() {
                         return None;
                     }
                     open.push(element);

@@ -37,9 +37,9 @@ mod id {
 }
 
 /// Maximum components of an app; the largest apps have some thousand.
-const MOST: usize = 5_000;
+const MAX_COUNT: usize = 5_000;
 /// Maximum characters of a text; `PackageItemInfo` truncates labels at 1000.
-const LONGEST: usize = 1_000;
+const MAX_LENGTH: usize = 1_000;
 
 /// Why a manifest is refused: Android's error code and message.
 pub(super) type ManifestError = (&'static str, String);
@@ -92,21 +92,21 @@ pub(super) fn read(
         ..ParsedPackage::default()
     };
     for element_name in ["uses-permission", "uses-permission-sdk-23"] {
-        for element in root.all(element_name).take(MOST) {
+        for element in root.all(element_name).take(MAX_COUNT) {
             let name = reader.text(element, id::NAME).unwrap_or_default();
             if !name.is_empty() && !declared.permissions.contains(&name) {
                 declared.permissions.push(name);
             }
         }
     }
-    for element in root.all("instrumentation").take(MOST) {
+    for element in root.all("instrumentation").take(MAX_COUNT) {
         let name = reader.text(element, id::NAME).unwrap_or_default();
         let target = reader.text(element, id::TARGET_PACKAGE);
         if let (false, Some(target)) = (name.is_empty(), target) {
             declared.instrumentations.push((full_class(&declared.package, name), target));
         }
     }
-    for element in application.into_iter().flat_map(|it| &it.children).take(MOST) {
+    for element in application.into_iter().flat_map(|it| &it.children).take(MAX_COUNT) {
         let class = match element.name.as_str() {
             "activity" | "activity-alias" => ComponentKind::Activity,
             "service" => ComponentKind::Service,
@@ -212,7 +212,7 @@ impl Reader<'_> {
         let full = |name: String| full_class(package, name);
         let name = self.text(element, id::NAME).filter(|name| !name.is_empty())?;
         let filters: Vec<IntentFilter> =
-            element.all("intent-filter").take(MOST).map(|filter| self.filter(filter)).collect();
+            element.all("intent-filter").take(MAX_COUNT).map(|filter| self.filter(filter)).collect();
         // Without the attribute, filters decide.
         let exported = self.truth(element, id::EXPORTED, !filters.is_empty());
         Some(DeclaredComponent {
@@ -225,17 +225,17 @@ impl Reader<'_> {
             permission: self.text(element, id::PERMISSION),
             authorities: self.text(element, id::AUTHORITIES),
             filters,
-            meta: element.all("meta-data").take(MOST).filter_map(|meta| self.meta(meta)).collect(),
+            meta: element.all("meta-data").take(MAX_COUNT).filter_map(|meta| self.meta(meta)).collect(),
         })
     }
 
     fn filter(&self, element: &Element) -> IntentFilter {
         let names = |tag| {
-            let all = element.all(tag).take(MOST);
+            let all = element.all(tag).take(MAX_COUNT);
             all.filter_map(|it| self.text(it, id::NAME)).collect::<Vec<_>>()
         };
         let of_data = |id| {
-            let all = element.all("data").take(MOST);
+            let all = element.all("data").take(MAX_COUNT);
             all.filter_map(|it| self.text(it, id)).collect::<Vec<_>>()
         };
         IntentFilter {
@@ -274,5 +274,5 @@ fn text(value: &Value) -> Option<String> {
 /// A text without characters that would break a line or a screen.
 fn tidy(text: &str) -> String {
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    plain.take(LONGEST).collect::<String>().trim().to_owned()
+    plain.take(MAX_LENGTH).collect::<String>().trim().to_owned()
 }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 /// Maximum bytes of strings read from a file's pools; a small file could name a long string
 /// repeatedly.
-const MOST_TEXT: usize = 16 << 20;
+const MAX_TEXT: usize = 16 << 20;
 
 /// The 16-bit number at that offset.
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -97,7 +97,7 @@ impl<'a> StringPool<'a> {
             0 => &[],
             _ => bytes.get(u32_at(bytes, 20)? as usize..)?,
         };
-        let left = Cell::new(MOST_TEXT);
+        let left = Cell::new(MAX_TEXT);
         Some(Self { offsets, strings, utf8: flags & 0x100 != 0, left })
     }
 

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use thumbwire_virtual_phone::World;
 
 /// Maximum open sessions (`MAX_ACTIVE_SESSIONS_NO_PERMISSION`).
-const MOST_SESSIONS: usize = 50;
+const MAX_SESSIONS: usize = 50;
 /// Maximum files of a session.
-const MOST_FILES: usize = 500;
+const MAX_FILES: usize = 500;
 
 /// Install options.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ impl PackageInstaller<'_> {
 
     /// Opens a session; `None` if too many are open.
     pub(crate) fn open_session(&mut self, options: InstallOptions) -> Option<u32> {
-        if self.packages.sessions.len() >= MOST_SESSIONS {
+        if self.packages.sessions.len() >= MAX_SESSIONS {
             return None;
         }
         self.packages.opened += 1;
@@ -104,7 +104,7 @@ impl PackageInstaller<'_> {
             return Err(Error::Invalid);
         }
         let session = self.packages.sessions.get_mut(&id).ok_or(Error::NotFound)?;
-        if session.files.len() >= MOST_FILES {
+        if session.files.len() >= MAX_FILES {
             return Err(Error::NoSpace);
         }
         if !session.files.iter().any(|known| known == name) {

@@ -10,9 +10,9 @@ const PACKAGE: u16 = 0x0200;
 const TYPE: u16 = 0x0201;
 
 /// Maximum references followed, as in `AssetManager2::ResolveReference`.
-const MOST_STEPS: usize = 20;
+const MAX_STEPS: usize = 20;
 /// Maximum chunks visited by one lookup.
-const MOST_CHUNKS: usize = 20_000;
+const MAX_CHUNKS: usize = 20_000;
 
 /// A table, possibly empty.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl<'a> ResourceTable<'a> {
         let Some(whole) = Chunk::first(bytes).filter(|whole| whole.kind == TABLE) else {
             return table;
         };
-        for chunk in Chunk::all(whole.inside()).take(MOST_CHUNKS) {
+        for chunk in Chunk::all(whole.inside()).take(MAX_CHUNKS) {
             match chunk.kind {
                 STRING_POOL if table.pool.is_none() => table.pool = StringPool::read(&chunk),
                 PACKAGE => table.packages.push(chunk),
@@ -41,7 +41,7 @@ impl<'a> ResourceTable<'a> {
     /// Resolves references to a value; `None` if one is dangling.
     pub(super) fn resolve(&self, value: &Value) -> Option<Value> {
         let mut value = value.clone();
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             match value {
                 Value::Reference(id) => value = self.look_up(id)?,
                 found => return Some(found),
@@ -57,7 +57,7 @@ impl<'a> ResourceTable<'a> {
         let mut best: Option<(u8, Value)> = None;
         let package =
             self.packages.iter().find(|chunk| u32_at(chunk.bytes, 8) == Some(id >> 24))?;
-        for chunk in Chunk::all(package.inside()).take(MOST_CHUNKS) {
+        for chunk in Chunk::all(package.inside()).take(MAX_CHUNKS) {
             let its = chunk.kind == TYPE
                 && chunk.bytes.get(8).copied().map(u32::from) == Some(id >> 16 & 0xff);
             if !its {

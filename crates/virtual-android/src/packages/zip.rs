@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 /// Maximum entries of an archive; the largest apps have some ten thousand.
-const MOST_ENTRIES: usize = 65_535;
+const MAX_ENTRIES: usize = 65_535;
 /// Maximum unpacked size of an entry; more counts as a zip bomb.
-const LARGEST_ENTRY: u64 = 64 << 20;
+const MAX_ENTRY: u64 = 64 << 20;
 
 /// Maximum bytes of all entries read.
-const MOST_BYTES: u64 = 512 << 20;
+const MAX_BYTES: u64 = 512 << 20;
 
 /// An opened archive.
 pub(super) struct Zip<'a> {
@@ -30,14 +30,14 @@ impl<'a> Zip<'a> {
         let mut entries = BTreeMap::new();
         let mut listed = archive.entries();
         while let Some(entry) = listed.next_entry().ok()? {
-            if entries.len() >= MOST_ENTRIES {
+            if entries.len() >= MAX_ENTRIES {
                 return None;
             }
             let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
             // The first of two entries with the same name counts, as in `FindEntry`.
             entries.entry(name).or_insert((entry.wayfinder(), entry.compression_method()));
         }
-        Some(Self { archive, entries, left: Cell::new(MOST_BYTES) })
+        Some(Self { archive, entries, left: Cell::new(MAX_BYTES) })
     }
 
     /// The names of all entries, sorted.
@@ -50,7 +50,7 @@ impl<'a> Zip<'a> {
     pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
         let (way, method) = *self.entries.get(name)?;
         let entry = self.archive.get_entry(way).ok()?;
-        let most = LARGEST_ENTRY.min(self.left.get());
+        let most = MAX_ENTRY.min(self.left.get());
         let mut bytes = Vec::new();
         let sound = match method {
             CompressionMethod::STORE => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Maximum commands that outlive their shell and host; beyond that the oldest ends. A real phone
 /// has no limit.
-const MOST_DETACHED: usize = 32;
+const MAX_DETACHED: usize = 32;
 
 /// A running program's handle on its entry; dropping it removes the entry.
 pub(crate) struct Process {
@@ -27,7 +27,7 @@ impl VirtualPhone {
         let jobs = jobs.take_running();
         self.with(|phone| {
             for job in jobs {
-                phone.detached_jobs.keep(job, MOST_DETACHED);
+                phone.detached_jobs.keep(job, MAX_DETACHED);
             }
         });
     }

@@ -38,17 +38,17 @@ fn shared(path: &str) -> String {
 
 /// Lists everything below a folder of shared storage, limited in depth and number.
 fn list_shared(files: &Files, folder: &str, depth: usize, entries: &mut Vec<StorageEntry>) {
-    const DEEPEST: usize = 16;
-    const MOST: usize = 2_000;
+    const MAX_DEPTH: usize = 16;
+    const MAX_COUNT: usize = 2_000;
     for (name, stat) in files.list(&shared(folder)).unwrap_or_default() {
-        if entries.len() >= MOST {
+        if entries.len() >= MAX_COUNT {
             return;
         }
         let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
         let folder = stat.kind == FileType::Directory;
         let (size, modified) = (stat.size, stat.modified);
         entries.push(StorageEntry { path: path.clone(), folder, size, modified });
-        if folder && depth < DEEPEST {
+        if folder && depth < MAX_DEPTH {
             list_shared(files, &path, depth + 1, entries);
         }
     }

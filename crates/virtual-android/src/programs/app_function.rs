@@ -27,7 +27,7 @@ const PATIENCE: u64 = 30;
 /// A failing command returns -1.
 const FAILED: i32 = 255;
 /// Maximum nesting of objects in parameters.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// `cmd app_function list-app-functions | execute-app-function | set-enabled | help`
 pub(super) async fn app_function(call: Invocation) -> Status {
@@ -163,7 +163,7 @@ fn parse(text: &str) -> Result<FunctionArgs, String> {
         _ => format!("Unterminated object at character {} of {text}", why.column()),
     })?;
     match value {
-        Value::Object(members) => document(&members, DEEPEST).map(FunctionArgs),
+        Value::Object(members) => document(&members, MAX_DEPTH).map(FunctionArgs),
         other => {
             let kind = match &other {
                 Value::Array(_) => "org.json.JSONArray",

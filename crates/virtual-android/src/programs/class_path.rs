@@ -6,7 +6,7 @@ use rawzip::{CompressionMethod, ZipArchive};
 use std::io::Read as _;
 
 /// Maximum bytes of the classes that are searched.
-const LARGEST_DEX: u64 = 16 << 20;
+const MAX_DEX: u64 = 16 << 20;
 
 /// Whether one of the files has the class.
 pub(super) fn has_class(call: &Invocation, class: &str) -> bool {
@@ -40,12 +40,12 @@ fn archive_has_class(bytes: &[u8], class: &str) -> bool {
     // The program's own classes are usually in a small file beside its libraries'.
     found.sort_by_key(|(size, ..)| *size);
     let wanted = descriptor(class);
-    found.into_iter().filter(|(size, ..)| *size <= LARGEST_DEX).any(|(_, method, at)| {
+    found.into_iter().filter(|(size, ..)| *size <= MAX_DEX).any(|(_, method, at)| {
         let Ok(entry) = archive.get_entry(at) else { return false };
         let mut dex = Vec::new();
         let read = match method {
-            CompressionMethod::STORE => entry.data().take(LARGEST_DEX).read_to_end(&mut dex),
-            _ => DeflateDecoder::new(entry.data()).take(LARGEST_DEX).read_to_end(&mut dex),
+            CompressionMethod::STORE => entry.data().take(MAX_DEX).read_to_end(&mut dex),
+            _ => DeflateDecoder::new(entry.data()).take(MAX_DEX).read_to_end(&mut dex),
         };
         read.is_ok() && dex.starts_with(b"dex\n") && contains(&dex, &wanted)
     })

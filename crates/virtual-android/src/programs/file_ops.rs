@@ -8,7 +8,7 @@ use crate::files::{Error, FileType};
 use crate::io::Status;
 
 /// Maximum depth of a tree that is copied or removed.
-const DEEPEST: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 /// The option letters, and the other arguments.
 fn options(call: &Invocation) -> (String, Vec<&str>) {
@@ -69,7 +69,7 @@ fn remove(
 ) -> Result<(), Error> {
     let stat = files.stat(path, false)?;
     if stat.kind == FileType::Directory && recursive {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(Error::TooManyLinks);
         }
         for (name, _) in files.list(path)? {
@@ -339,7 +339,7 @@ fn copy(
     if !recursive {
         return Err(Error::IsADirectory);
     }
-    if depth > DEEPEST || to.starts_with(&format!("{from}/")) {
+    if depth > MAX_DEPTH || to.starts_with(&format!("{from}/")) {
         return Err(Error::Invalid);
     }
     match files.make_directory(to, stat.mode) {
@@ -407,7 +407,7 @@ struct DdOptions<'a> {
 impl<'a> DdOptions<'a> {
     /// The error is the message to print.
     fn read(args: &'a [String], toybox: bool) -> Result<Self, String> {
-        const MOST: u64 = 64 << 20;
+        const MAX_COUNT: u64 = 64 << 20;
         let (mut from, mut to, mut block, mut summary) = ("-", None, 512_u64, true);
         let (mut count, mut skip, mut flags) = (None, 0_u64, "");
         for arg in args {
@@ -430,9 +430,9 @@ impl<'a> DdOptions<'a> {
             }
         }
         let unit = |flag| if flags.split(',').any(|one| one == flag) { 1 } else { block };
-        let count = count.map_or(MOST, |count: u64| count.saturating_mul(unit("count_bytes")));
+        let count = count.map_or(MAX_COUNT, |count: u64| count.saturating_mul(unit("count_bytes")));
         let skip = skip.saturating_mul(unit("skip_bytes"));
-        Ok(Self { from, to, block, skip, count: count.min(MOST), summary })
+        Ok(Self { from, to, block, skip, count: count.min(MAX_COUNT), summary })
     }
 }
 

@@ -3,7 +3,7 @@
 //! Begin at [`Conversion::parse`].
 
 /// Maximum width and precision; larger ones would print megabytes.
-const WIDEST: usize = 4_096;
+const MAX_WIDTH: usize = 4_096;
 
 /// `%[flags][width][.precision]letter`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,9 +45,9 @@ impl Conversion {
         };
         let width = size(&mut chars);
         conversion.minus |= width < 0;
-        conversion.width = usize::try_from(width.unsigned_abs()).unwrap_or(WIDEST).min(WIDEST);
+        conversion.width = usize::try_from(width.unsigned_abs()).unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
         if chars.next_if(|(_, c)| *c == '.').is_some() {
-            conversion.precision = usize::try_from(size(&mut chars)).ok().map(|n| n.min(WIDEST));
+            conversion.precision = usize::try_from(size(&mut chars)).ok().map(|n| n.min(MAX_WIDTH));
         }
         while chars.next_if(|(_, c)| "hlLqjzt".contains(*c)).is_some() {}
         let (at, letter) = chars.next()?;

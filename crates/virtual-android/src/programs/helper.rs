@@ -74,11 +74,11 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// A connection without the token is closed after this long.
 const STRANGER: Duration = Duration::from_secs(10);
 /// Maximum bytes of the token line.
-const LONGEST_TOKEN: u64 = 256;
+const MAX_TOKEN_LENGTH: u64 = 256;
 /// Maximum connections; further ones wait until one ends.
-const MOST_CONNECTIONS: usize = 16;
+const MAX_CONNECTIONS: usize = 16;
 /// Maximum running requests per connection; further ones are not read until one is answered.
-const MOST_REQUESTS: usize = 64;
+const MAX_REQUESTS: usize = 64;
 /// How long it keeps UiAutomation after its last use.
 const HELD: Duration = Duration::from_secs(3);
 /// The pause between two attempts to get UiAutomation.
@@ -126,7 +126,7 @@ async fn run(call: &Invocation) -> Status {
         call.err("usage: Main NAME\n").await;
         return Ok(2);
     };
-    let line = call.io.stdin.line(LONGEST_TOKEN).await.unwrap_or_default();
+    let line = call.io.stdin.line(MAX_TOKEN_LENGTH).await.unwrap_or_default();
     let token = String::from_utf8_lossy(&line).trim().to_owned();
     if token.is_empty() {
         call.err("no token in standard input\n").await;
@@ -163,7 +163,7 @@ async fn run(call: &Invocation) -> Status {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => {
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => {
                 let Some(pipe) = accepted else { return Ok(0) };
                 connections.spawn(Connection::serve(Arc::clone(&helper), pipe));
             },
@@ -481,7 +481,7 @@ impl Connection {
                     this.handles.remove(&id);
                     this.answer(id, came).await
                 },
-                frame = frames.next(), if this.requests.len() < MOST_REQUESTS => {
+                frame = frames.next(), if this.requests.len() < MAX_REQUESTS => {
                     this.helper.reset_idle();
                     match frame {
                         Ok(header) => this.take(&header).await,
@@ -594,7 +594,7 @@ impl Connection {
         let failed = match end {
             ReadError::TooLarge(bytes) => HelperError::of(
                 "too_large",
-                &format!("the frame has {bytes} bytes; the limit is {}", wire::LARGEST),
+                &format!("the frame has {bytes} bytes; the limit is {}", wire::MAX_SIZE),
             ),
             ReadError::Malformed(why) => HelperError::malformed(why.clone()),
             ReadError::Closed => return Err(Abort::Closed),

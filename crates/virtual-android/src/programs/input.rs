@@ -25,7 +25,7 @@ const LONG_PRESS_MS: u64 = 500;
 const STEP_MS: u64 = 10;
 
 /// Maximum steps of a swipe; a longer one has longer steps.
-const MOST_STEPS: u64 = 200;
+const MAX_STEPS: u64 = 200;
 
 const SOURCES: [&str; 11] = [
     "trackball",
@@ -304,7 +304,7 @@ fn tap(call: &Invocation, at: Point) {
 async fn swipe(call: &Invocation, from: Point, to: Point, duration_ms: u64, hold_ms: u64) {
     touch(call, TouchPhase::Down, from);
     call.phone.sleep(Duration::from_millis(hold_ms)).await;
-    let steps = (duration_ms / STEP_MS).clamp(1, MOST_STEPS);
+    let steps = (duration_ms / STEP_MS).clamp(1, MAX_STEPS);
     let between = |a: i32, b: i32, step: u64| {
         // In 64 bits, since both ends may be any 32-bit number.
         (i64::from(a) + (i64::from(b) - i64::from(a)) * step as i64 / steps as i64) as i32

@@ -5,7 +5,7 @@ use super::Invocation;
 use crate::io::Status;
 
 /// The longest list of language tags that is stored, in bytes.
-const LONGEST: usize = 1_000;
+const MAX_LENGTH: usize = 1_000;
 
 /// `cmd locale set-app-locales|get-app-locales PACKAGE [--user USER] [--locales TAGS]`
 pub(super) async fn locale(call: Invocation) -> Status {
@@ -57,7 +57,7 @@ pub(super) async fn locale(call: Invocation) -> Status {
         ("set-app-localeconfig", _) => String::new(),
         (_, false) => format!("Unknown package {package} for userId 0\n"),
         ("set-app-locales", _) => {
-            locales.truncate(locales.floor_char_boundary(LONGEST));
+            locales.truncate(locales.floor_char_boundary(MAX_LENGTH));
             call.phone.with(|phone| match locales.is_empty() {
                 true => drop(phone.services.locales.remove(&package)),
                 false => drop(phone.services.locales.insert(package, locales)),

@@ -20,7 +20,7 @@ use crate::io::{Abort, Output, Status};
 use thumbwire_virtual_phone::{Buffer, LogLine, World};
 
 /// Maximum bytes of an entry's text (`LOGGER_ENTRY_MAX_PAYLOAD`).
-const LONGEST: usize = 4_068;
+const MAX_LENGTH: usize = 4_068;
 
 /// `logcat [OPTION]… [TAG:PRIORITY]…`
 pub(super) async fn logcat(call: Invocation) -> Status {
@@ -205,7 +205,7 @@ fn entry(line: &LogLine, since_1970: u64) -> Vec<u8> {
     let mut payload = vec![priority];
     payload.extend(line.tag.as_bytes());
     payload.push(0);
-    payload.extend(line.text.as_bytes().iter().take(LONGEST - payload.len().min(LONGEST)));
+    payload.extend(line.text.as_bytes().iter().take(MAX_LENGTH - payload.len().min(MAX_LENGTH)));
     payload.push(0);
     let mut bytes = Vec::new();
     bytes.extend((payload.len() as u16).to_le_bytes());
@@ -232,7 +232,7 @@ fn sizes(call: &Invocation, options: &LogcatOptions) -> String {
             // Each entry has a header of 28 bytes, a priority and two terminators.
             let used: usize = lines.map(|(_, line)| 31 + line.tag.len() + line.text.len()).sum();
             format!(
-                "{}: ring buffer is 256 KiB ({used} consumed, {used} readable), max entry is 5120 B, max payload is {LONGEST} B\n",
+                "{}: ring buffer is 256 KiB ({used} consumed, {used} readable), max entry is 5120 B, max payload is {MAX_LENGTH} B\n",
                 buffer.name(),
                 used = size(used)
             )
@@ -267,7 +267,7 @@ pub(super) async fn log(call: Invocation) -> Status {
         call.err(format!("log: bad -p '{priority}'\n")).await;
         return Ok(1);
     }
-    let text: String = words.join(" ").chars().take(LONGEST).collect();
+    let text: String = words.join(" ").chars().take(MAX_LENGTH).collect();
     call.phone.with(|phone| phone.world.write_log(priority, &tag, call.running.pid, &text));
     Ok(0)
 }

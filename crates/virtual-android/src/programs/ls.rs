@@ -9,7 +9,7 @@ use crate::files::{Error, FileType, Stat, absolute};
 use crate::io::Status;
 
 /// Maximum depth of `ls -R`.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 #[derive(Clone, Copy, Default)]
 struct LsOptions {
@@ -103,7 +103,7 @@ pub(super) async fn ls(call: Invocation) -> Status {
                 if many {
                     call.out(format!("{path}:\n")).await?;
                 }
-                if snapshot.recursive && path.matches('/').count() < DEEPEST {
+                if snapshot.recursive && path.matches('/').count() < MAX_DEPTH {
                     let below = entries.iter().filter(|(name, stat)| {
                         stat.kind == FileType::Directory && name != "." && name != ".."
                     });

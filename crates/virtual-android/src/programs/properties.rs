@@ -4,7 +4,7 @@ use super::Invocation;
 use crate::io::Status;
 
 /// Maximum length of a mutable property's value (`PROP_VALUE_MAX` minus its terminator).
-const LONGEST: usize = 91;
+const MAX_LENGTH: usize = 91;
 
 /// `getprop [NAME [DEFAULT]]`
 pub(super) async fn getprop(call: Invocation) -> Status {
@@ -33,7 +33,7 @@ pub(super) async fn setprop(call: Invocation) -> Status {
     };
     let allowed =
         ["debug.", "log.", "persist.log.tag"].iter().any(|prefix| name.starts_with(prefix));
-    let refused = if value.len() > LONGEST {
+    let refused = if value.len() > MAX_LENGTH {
         Some(format!("setprop: failed to set property '{name}' to '{value}': value too long\n"))
     } else if !allowed {
         Some(format!(
@@ -56,12 +56,12 @@ pub(super) async fn setprop(call: Invocation) -> Status {
 /// (`property_perms` of Android 4.4's init), and the program itself a name that is too long.
 async fn old_setprop(call: &Invocation) -> Status {
     /// `PROP_NAME_MAX` minus its terminator.
-    const LONGEST_NAME: usize = 31;
+    const MAX_NAME_LENGTH: usize = 31;
     let (Some(name), Some(value), None) = (call.arg(0), call.arg(1), call.arg(2)) else {
         call.err("usage: setprop <key> <value>\n").await;
         return Ok(1);
     };
-    if name.len() > LONGEST_NAME || value.len() > LONGEST {
+    if name.len() > MAX_NAME_LENGTH || value.len() > MAX_LENGTH {
         call.err("could not set property\n").await;
         return Ok(1);
     }

@@ -14,14 +14,14 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// Maximum bytes of a pattern.
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// Maximum bytes of a compiled pattern: repetitions of repetitions could be huge, and lines may be
 /// long.
 const COMPILED: usize = 128 * 1024;
 
 /// Maximum repetitions in `{…}` (`RE_DUP_MAX`).
-const MOST_REPEATS: u32 = 255;
+const MAX_REPEATS: u32 = 255;
 
 /// A compiled pattern.
 pub(super) struct Matcher {
@@ -34,7 +34,7 @@ pub(super) struct Matcher {
 impl Matcher {
     /// Compiles a pattern. `None` if it is invalid, unsupported (back references) or too long.
     pub(super) fn new(pattern: &str, fixed: bool, extended: bool, fold: bool) -> Option<Self> {
-        if pattern.len() > LONGEST {
+        if pattern.len() > MAX_LENGTH {
             return None;
         }
         let pattern = match fixed {
@@ -190,7 +190,7 @@ fn bounds(chars: &mut Peekable<Chars<'_>>, extended: bool) -> Option<(u32, Strin
             c => text.push(c),
         }
     }
-    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number <= MOST_REPEATS);
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number <= MAX_REPEATS);
     let (least, most) = text.split_once(',').unwrap_or((&text, &text));
     let least = number(least)?;
     match most {

@@ -10,7 +10,7 @@ use crate::phone::State;
 use crate::release::ToolKind;
 
 /// Maximum bytes of a value.
-const LONGEST: usize = 20_000;
+const MAX_LENGTH: usize = 20_000;
 
 impl State {
     /// Rotates the screen manually: auto-rotation is turned off, and the screen stays at this many
@@ -46,7 +46,7 @@ pub(super) async fn settings(call: Invocation) -> Status {
                 .with(|phone| phone.world.setting(table, name).unwrap_or("null").to_owned());
             call.out(format!("{value}\n")).await?;
         }
-        ["put", table, name, value, ..] if value.len() <= LONGEST && name.len() <= 256 => {
+        ["put", table, name, value, ..] if value.len() <= MAX_LENGTH && name.len() <= 256 => {
             call.phone.with(|phone| phone.world.put_setting(table, name, value));
         }
         ["put", _, _, _, ..] => {

@@ -18,7 +18,7 @@ struct Options {
     quiet: bool,
 }
 
-/// `top [-bHq] [-n ITERATIONS] [-d SECONDS] [-m MOST] [-p PID,…]`; on old phones `top [-m] [-n]
+/// `top [-bHq] [-n ITERATIONS] [-d SECONDS] [-m MAX_COUNT] [-p PID,…]`; on old phones `top [-m] [-n]
 /// [-d] [-s] [-t] [-h]`.
 pub(super) async fn top(call: Invocation) -> Status {
     let options = match call.release().toybox {

@@ -4,7 +4,7 @@
 //! can write `x=$((x + 1))`.
 
 /// Maximum nesting of parentheses and signs.
-const DEEPEST: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 /// The value of `text`; `variable` returns a variable's value (an unset one counts as 0).
 pub(crate) fn evaluate(text: &str, variable: &dyn Fn(&str) -> String) -> Result<i32, String> {
@@ -52,7 +52,7 @@ impl Expression<'_> {
             return Ok(condition);
         }
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(self.wrong());
         }
         let holds = condition != 0;
@@ -96,7 +96,7 @@ impl Expression<'_> {
 
     fn unary(&mut self) -> Result<i32, String> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(self.wrong());
         }
         let value = if self.take("(") {
@@ -142,7 +142,7 @@ impl Expression<'_> {
             // A variable may hold an expression; the depth limit ends self-references.
             match number(value) {
                 Some(number) => Ok(number),
-                None if self.depth >= DEEPEST => Err(self.wrong()),
+                None if self.depth >= MAX_DEPTH => Err(self.wrong()),
                 None => nested(value, self.variable, self.depth + 1),
             }
         }

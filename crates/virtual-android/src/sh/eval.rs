@@ -41,14 +41,14 @@ use trap::Traps;
 
 /// Maximum nesting of scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls
 /// itself). Each level is a nested poll, so this bounds the stack.
-const DEEPEST: u32 = 40;
+const MAX_DEPTH: u32 = 40;
 
 /// Depth that `eval`, `sh` and pipelines add for their own nested polls.
 const WEIGHT: u32 = 1;
 
 /// Maximum shells and programs that one host command may run at once, as `RLIMIT_NPROC` limits
 /// processes.
-const MOST_AT_WORK: usize = 256;
+const MAX_AT_WORK: usize = 256;
 
 /// Maximum bytes of a shell's variables.
 const VARIABLES: usize = 4 << 20;
@@ -288,7 +288,7 @@ impl Shell {
 
     /// A copy that runs a part of the script.
     pub(super) fn subshell(&self) -> Result<Self, CommandError> {
-        if Arc::strong_count(&self.service) >= MOST_AT_WORK {
+        if Arc::strong_count(&self.service) >= MAX_AT_WORK {
             return Err(CommandError::new("can't fork - try again"));
         }
         let traps = self.traps.inherited();
@@ -312,7 +312,7 @@ impl Shell {
     /// Runs a parsed script in this shell and returns its status.
     pub(super) fn script<'a>(&'a mut self, script: &'a Script, io: &'a Io) -> BoxFuture<'a, i32> {
         async move {
-            if self.depth >= DEEPEST {
+            if self.depth >= MAX_DEPTH {
                 self.print_error(io, "nested too deeply").await;
                 self.status = 126;
                 return self.status;

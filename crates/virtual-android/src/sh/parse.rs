@@ -15,10 +15,10 @@ use super::ast::{
 
 /// Maximum length of a text. A phone's `ARG_MAX` is 128 KiB per argument; pipes into an interactive
 /// shell may be longer.
-const LONGEST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// Maximum nesting of parentheses, braces, substitutions and quotes.
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 
 /// Parses a complete text, up to a NUL as in a C string.
 pub(crate) fn parse(text: &str) -> Result<Script, SyntaxError> {
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Script, SyntaxError> {
 }
 
 fn parse_nested(text: &str, depth: u32) -> Result<Script, SyntaxError> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_LENGTH {
         return Err(SyntaxError::Wrong("text too long".into()));
     }
     let mut parser = Parser { text: text.chars().collect(), at: 0, depth };
@@ -297,7 +297,7 @@ impl Parser {
     }
 
     fn deeper(&self) -> Result<u32, SyntaxError> {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             Err(SyntaxError::Wrong("nested too deeply".into()))
         } else {
             Ok(self.depth + 1)

@@ -12,7 +12,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::Notify;
 
 /// Maximum length of a line, as in a kernel's canonical mode.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 
 /// An attached terminal.
 pub(crate) struct PtySession<F> {
@@ -73,7 +73,7 @@ async fn drive(keys: Input, screen: Output, writer: DuplexStream, interrupt: Arc
                     echo.extend(b"\x08 \x08".repeat(line.len()));
                     line.clear();
                 }
-                _ if line.len() >= LONGEST => echo.push(0x07),
+                _ if line.len() >= MAX_LENGTH => echo.push(0x07),
                 byte => {
                     line.push(byte);
                     if byte < 0x20 && byte != b'\t' {

@@ -17,7 +17,7 @@ use thumbwire_virtual_phone::Frame;
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
 /// Maximum bytes of all images together: they are part of every clone.
-const MOST: usize = 2_500_000;
+const MAX_COUNT: usize = 2_500_000;
 
 /// An image with a palette.
 #[derive(PartialEq)]
@@ -158,7 +158,7 @@ fn every_page_matches_the_gallery() {
     }
     assert!(changed.is_empty(), "pages changed: {changed:?}; run `just gallery` to accept them");
     assert!(left_over.is_empty(), "images without a page: {left_over:?}");
-    assert!(bytes < MOST, "the gallery has {bytes} bytes, more than {MOST}");
+    assert!(bytes < MAX_COUNT, "the gallery has {bytes} bytes, more than {MAX_COUNT}");
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl VirtualIphone {
 
     /// Scrolls by a part of an element's size, in several drags if it is much.
     async fn scroll_by(&self, bounds: Rect, direction: Direction, distance: f64) {
-        const LONGEST: f64 = 0.6;
+        const MAX_LENGTH: f64 = 0.6;
         // To see what is below, the finger goes up.
         let finger = match direction {
             Direction::Down => Direction::Up,
@@ -220,7 +220,7 @@ impl VirtualIphone {
         };
         let mut left = distance;
         while left > 0.01 {
-            let now = left.min(LONGEST);
+            let now = left.min(MAX_LENGTH);
             let (from, to) = along(bounds, bounds.center(), finger, now / 2.0);
             // Holding the last point prevents a fling.
             self.drag(from, to, Duration::ZERO, USUAL_VELOCITY, Duration::from_millis(200)).await;

@@ -45,7 +45,7 @@ const URL: &str = "url_bar";
 const NAME: &str = "name";
 const WORDS: &str = "message";
 /// Maximum length of the back history.
-const LONGEST_WAY: usize = 50;
+const MAX_WAY_LENGTH: usize = 50;
 
 impl BuiltInApp for Browser {
     const DESCRIPTION: AppDescription = AppDescription {
@@ -163,7 +163,7 @@ impl Browser {
         if self.way.last() != Some(&address) {
             self.way.push(address);
         }
-        if self.way.len() > LONGEST_WAY {
+        if self.way.len() > MAX_WAY_LENGTH {
             self.way.remove(0);
         }
     }

@@ -39,7 +39,7 @@ enum OpenDialog {
 const NAME: &str = "android:id/text1";
 const LIST: &str = "dir_list";
 /// Maximum characters of a file name (`NAME_MAX` counts bytes, up to four per character).
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_LENGTH: usize = 60;
 
 impl BuiltInApp for Files {
     const DESCRIPTION: AppDescription = AppDescription {
@@ -81,7 +81,7 @@ impl App for Files {
             Event::LongPress(tag) => self.asking = Some(OpenDialog::Delete(tag.value)),
             Event::Text { text, .. } => {
                 if let Some(OpenDialog::Name(name)) = &mut self.asking {
-                    *name = text.chars().filter(|c| *c != '/').take(LONGEST_NAME).collect();
+                    *name = text.chars().filter(|c| *c != '/').take(MAX_NAME_LENGTH).collect();
                 }
             }
             Event::Action { .. } => context.unfocus(),

@@ -49,7 +49,7 @@ struct Editor {
 /// The preference for the custom order: note numbers separated by commas.
 const ORDER: &str = "order";
 /// Maximum notes in it.
-const MOST: usize = 200;
+const MAX_COUNT: usize = 200;
 const TITLE: &str = "editable_title";
 const BODY: &str = "edit_note_text";
 
@@ -225,7 +225,7 @@ impl Notes {
     /// others, newest first.
     fn all(&self, store: &Preferences) -> Vec<(usize, [String; 2])> {
         let put = store.get(ORDER).unwrap_or_default().split(',');
-        let put: Vec<usize> = put.take(MOST).filter_map(|id| id.parse().ok()).collect();
+        let put: Vec<usize> = put.take(MAX_COUNT).filter_map(|id| id.parse().ok()).collect();
         let mut notes = self.notes.all(store);
         notes.reverse();
         // `None` sorts first, and the sort is stable.
@@ -240,7 +240,7 @@ impl Notes {
         let (Some(from), Some(to)) = (place(&ids, what), place(&ids, onto)) else { return };
         let what = ids.remove(from);
         ids.insert(to, what);
-        let ids: Vec<String> = ids.iter().take(MOST).map(usize::to_string).collect();
+        let ids: Vec<String> = ids.iter().take(MAX_COUNT).map(usize::to_string).collect();
         store.set(ORDER, ids.join(","));
     }
 }

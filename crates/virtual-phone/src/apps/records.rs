@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::app::Preferences;
 
 /// Maximum records of an app, deleted ones included.
-const MOST: usize = 1000;
+const MAX_COUNT: usize = 1000;
 const GONE: &str = "gone";
 
 /// A kind of record, with `N` texts each.
@@ -54,7 +54,7 @@ impl<const N: usize> Records<N> {
     ) -> Option<usize> {
         let next = self.numbers(store).last().map_or(0, |last| last.saturating_add(1));
         let id = id.unwrap_or(next);
-        if id >= MOST {
+        if id >= MAX_COUNT {
             return None;
         }
         for (field, text) in self.fields.iter().zip(texts) {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn number_of_records_is_limited() {
         let (records, mut store) = (records(), Preferences::default());
-        let kept = (0..2 * MOST).filter_map(|_| records.put(&mut store, None, &texts("x", "")));
-        assert_eq!(kept.count(), MOST - 2);
+        let kept = (0..2 * MAX_COUNT).filter_map(|_| records.put(&mut store, None, &texts("x", "")));
+        assert_eq!(kept.count(), MAX_COUNT - 2);
     }
 }

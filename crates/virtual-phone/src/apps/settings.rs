@@ -31,7 +31,7 @@ pub(crate) struct SettingsApp {
 /// Taps on the build number that enable developer options.
 const TAPS: u32 = 7;
 /// Maximum page depth; more than any navigation reaches.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 const FIELD: &str = "open_search_view_edit_text";
 
 impl BuiltInApp for SettingsApp {
@@ -137,7 +137,7 @@ impl SettingsApp {
 
     fn show(&mut self, page: Page, context: &mut AppContext<'_>) {
         context.unfocus();
-        if self.pages.len() < DEEPEST {
+        if self.pages.len() < MAX_DEPTH {
             self.pages.push(page);
             context.scroll_to_top("recycler_view");
         }

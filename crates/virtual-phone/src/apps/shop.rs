@@ -80,7 +80,7 @@ const TELL: &str = "tell/";
 /// Time until an order ships, in milliseconds.
 const PACKING: u64 = 45_000;
 /// Maximum quantity of one article.
-const MOST: u32 = 99;
+const MAX_COUNT: u32 = 99;
 
 impl BuiltInApp for Shop {
     const DESCRIPTION: AppDescription = AppDescription {
@@ -268,7 +268,7 @@ impl Shop {
         (0..self.goods.len())
             .filter_map(|at| Some((at, store.get(&cart_key(at))?.parse::<u32>().ok()?)))
             .filter(|(_, count)| *count > 0)
-            .map(|(at, count)| (at, count.min(MOST)))
+            .map(|(at, count)| (at, count.min(MAX_COUNT)))
             .collect()
     }
 
@@ -334,7 +334,7 @@ fn notify(context: &mut AppContext<'_>) {
 fn count(store: &mut Preferences, at: usize, by: i32) {
     let key = cart_key(at);
     let now = store.get(&key).and_then(|count| count.parse::<u32>().ok()).unwrap_or(0);
-    match now.saturating_add_signed(by).min(MOST) {
+    match now.saturating_add_signed(by).min(MAX_COUNT) {
         0 => store.remove(&key),
         count => store.set(&key, count.to_string()),
     }

@@ -11,7 +11,7 @@ use thumbwire_mobile_mcp::{Dispatcher, Extras, Tool, Values};
 /// The extras that may hold the callback: the specification does not name one.
 const CALLBACKS: [&str; 2] = ["callback", "mcp_callback"];
 /// Maximum lines of a list in a reply; the total is reported separately.
-pub(super) const MOST_LINES: usize = 20;
+pub(super) const MAX_LINES: usize = 20;
 
 /// Handles a start as section 3.2 requires. The call runs even without a callback; then there is
 /// nowhere to send the reply.

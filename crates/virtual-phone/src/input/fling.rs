@@ -28,7 +28,7 @@ const HORIZON: Duration = Duration::from_millis(100);
 /// A finger that rested this long has no velocity.
 const RESTED: Duration = Duration::from_millis(40);
 /// Maximum samples kept.
-const MOST: usize = 128;
+const MAX_COUNT: usize = 128;
 
 /// The recent positions of a finger.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ impl VelocityTracker {
         if self.0.back().is_some_and(|(_, last)| *last == at) {
             return;
         }
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_COUNT {
             self.0.pop_front();
         }
         self.0.push_back((now, at));

@@ -74,7 +74,7 @@ impl Keyguard {
                 self.typed.clear();
             }
             "delete" => drop(self.typed.pop()),
-            digit if self.typed.len() < LONGEST => {
+            digit if self.typed.len() < MAX_LENGTH => {
                 self.wrong = false;
                 self.typed.push_str(digit);
             }
@@ -85,7 +85,7 @@ impl Keyguard {
 }
 
 /// The longest PIN that Android accepts.
-const LONGEST: usize = 16;
+const MAX_LENGTH: usize = 16;
 
 impl Overlay for Keyguard {
     fn package(&self) -> &str {

@@ -45,7 +45,7 @@ impl Quantizer {
 
     fn level(self, value: i32, factor: i64, shift: u32) -> i32 {
         let size = (i64::from(value.abs()) * factor + (1 << shift) / 3) >> shift;
-        (size as i32).min(crate::video::cavlc::LARGEST) * value.signum()
+        (size as i32).min(crate::video::cavlc::MAX_SIZE) * value.signum()
     }
 
     /// Dequantises levels to coefficients.

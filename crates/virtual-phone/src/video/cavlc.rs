@@ -16,7 +16,7 @@ pub(super) enum Context {
 
 /// Maximum absolute coefficient: level codes of the Baseline profile end soon after (§9.2.2.1,
 /// `level_prefix` up to 15).
-pub(super) const LARGEST: i32 = 2_000;
+pub(super) const MAX_SIZE: i32 = 2_000;
 
 /// Writes a block of coefficients in scan order, and returns how many are nonzero.
 pub(super) fn residual(bits: &mut Bits, block: &[i32], context: Context) -> u8 {
@@ -79,7 +79,7 @@ fn runs(block: &[i32]) -> (Vec<i32>, Vec<usize>, usize) {
         if *level == 0 {
             run += 1;
         } else {
-            levels.push((*level).clamp(-LARGEST, LARGEST));
+            levels.push((*level).clamp(-MAX_SIZE, MAX_SIZE));
             runs.push(std::mem::take(&mut run));
         }
     }

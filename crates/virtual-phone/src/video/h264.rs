@@ -17,7 +17,7 @@ use crate::video::macroblock::{Neighbour, Neighbours, Pixels, code};
 use crate::video::picture::{Canvas, Picture};
 
 /// Maximum side of a video in pixels.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 
 /// Macroblock rows encoded per call.
 const ROWS: usize = 4;
@@ -64,7 +64,7 @@ impl Encoder {
     /// unsupported sizes: odd, or beyond the standard's levels.
     pub fn new(canvas: Canvas, bit_rate: u32) -> Option<Self> {
         let Canvas { width, height, .. } = canvas;
-        let fits = |side: usize| side.is_multiple_of(2) && (16..=LONGEST).contains(&side);
+        let fits = |side: usize| side.is_multiple_of(2) && (16..=MAX_LENGTH).contains(&side);
         (fits(width) && fits(height)).then(|| Self {
             canvas,
             qp: quality(bit_rate, width * height),

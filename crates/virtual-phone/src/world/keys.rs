@@ -12,7 +12,7 @@ use crate::view::{FieldTraits, ImeAction, Tag};
 use crate::world::World;
 
 /// Maximum characters in a field; further ones are ignored.
-const LONGEST: usize = 16_384;
+const MAX_LENGTH: usize = 16_384;
 
 impl World {
     /// Presses and releases a key.
@@ -205,7 +205,7 @@ impl World {
             return false;
         };
         let one_line = focus.field.is_some_and(|traits| !traits.multi_line);
-        if focus.text.chars().count() + piece.chars().count() > LONGEST {
+        if focus.text.chars().count() + piece.chars().count() > MAX_LENGTH {
             return false;
         }
         let piece = if one_line { piece.replace('\n', " ") } else { piece.to_owned() };

@@ -17,7 +17,7 @@ const LIMITS_SINCE: u32 = 8;
 /// Since this release the system sends on behalf of the creator of a `PendingIntent`.
 const SYSTEM_SENDS_SINCE: u32 = 7;
 /// Maximum replies to one start.
-const MOST_ANSWERS: usize = 8;
+const MAX_ANSWERS: usize = 8;
 
 impl World {
     /// Starts a service by name, like `startService` with an explicit Intent. When this returns,
@@ -163,7 +163,7 @@ impl World {
         }
         let sender = if self.android() < SYSTEM_SENDS_SINCE { uid } else { SYSTEM };
         let answers = if callback.is_some() { served.answers } else { Vec::new() };
-        let replies = answers.into_iter().take(MOST_ANSWERS).rev().fold(None, |then, answer| {
+        let replies = answers.into_iter().take(MAX_ANSWERS).rev().fold(None, |then, answer| {
             let (work, extras) = answer;
             Some(CallbackReply {
                 after: takes + work,

@@ -11,7 +11,7 @@ use crate::app::Event;
 use crate::world::World;
 
 /// Maximum wakeups in one step of time; further ones wait for the next step.
-const MOST: usize = 200;
+const MAX_COUNT: usize = 200;
 
 impl World {
     /// Delivers the wakeups that are due until `uptime`, in order, moving the clock along.
@@ -21,7 +21,7 @@ impl World {
         }
         // An app that returns the same time again is not woken twice.
         let mut stubborn = BTreeSet::new();
-        for left in (0..MOST).rev() {
+        for left in (0..MAX_COUNT).rev() {
             let next = self.find_next_wake(&stubborn);
             let Some((at, which)) = next.filter(|(at, _)| *at <= uptime && left > 0) else {
                 self.clock.set_next_wake(next.map_or(Duration::MAX, |(at, _)| at));

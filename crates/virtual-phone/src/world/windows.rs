@@ -20,7 +20,7 @@ use crate::view::{BoxStyle, Content, View, column, frame};
 use crate::world::World;
 
 /// Maximum width of a dialog, in dp (Material 3, "Dialogs: specs").
-const WIDEST_DIALOG: f32 = 560.0;
+const MAX_DIALOG: f32 = 560.0;
 
 impl World {
     /// Asks the app for its view and keeps the focus only if its field is still there. Call it
@@ -325,7 +325,7 @@ fn decorated(mut dialog: View, insets: (f32, f32)) -> View {
         card = card.scrolls();
     }
     card.look = ground;
-    let widest = if is_ios_alert { ios_look::ALERT_WIDTH } else { WIDEST_DIALOG };
+    let widest = if is_ios_alert { ios_look::ALERT_WIDTH } else { MAX_DIALOG };
     let card = card.class(crate::layout::DECOR).max_width(widest).fits();
     let (above, below) = (insets.0 + 8.0, insets.1 + 8.0);
     frame([card.grow()]).justify_center().align_center().pad_each(28.0, above, 28.0, below)

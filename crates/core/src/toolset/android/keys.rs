@@ -48,15 +48,15 @@ pub(super) fn render_input_text(text: &InputTextArgs, result: TypeResult) -> Rep
 }
 
 /// The original server's limit for key numbers. Keys above it have names.
-const HIGHEST: u16 = 300;
+const MAX_VALUE: u16 = 300;
 
 pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<request::Press, String> {
     let given = press.keycode.trim();
     if is_number(given) {
-        let number = given.parse().ok().filter(|number| *number <= HIGHEST);
+        let number = given.parse().ok().filter(|number| *number <= MAX_VALUE);
         let outside = || {
             format!(
-                "Numeric keycode out of valid range (0-{HIGHEST}): {}",
+                "Numeric keycode out of valid range (0-{MAX_VALUE}): {}",
                 truncate(given, MAX_NAME)
             )
         };

@@ -57,7 +57,7 @@ pub(super) fn kinds(schema: &Value) -> Vec<&str> {
 }
 
 /// Up to here `f64` represents every integer exactly.
-pub(super) const LARGEST_INTEGER: f64 = (1_u64 << 53) as f64;
+pub(super) const MAX_INTEGER: f64 = (1_u64 << 53) as f64;
 
 struct Check<'a> {
     definitions: Option<&'a Value>,
@@ -241,11 +241,11 @@ fn out_of_bounds(schema: &Map<String, Value>, number: f64) -> Option<Rule> {
 /// Rejects integers that do not fit an argument. Up to 2^53 all programs agree on them (RFC 7493,
 /// section 2.2).
 fn too_large(allowed: &[&str], number: &Number) -> Option<Rule> {
-    let float = number.as_f64().filter(|float| float.abs() > LARGEST_INTEGER)?;
+    let float = number.as_f64().filter(|float| float.abs() > MAX_INTEGER)?;
     let integer = allowed.contains(&"integer") && !allowed.contains(&"number");
     let held = number.as_i64().is_some() || !integer;
     let rule = if float > 0.0 { Rule::Maximum } else { Rule::Minimum };
-    (!held).then_some(rule(LARGEST_INTEGER.copysign(float)))
+    (!held).then_some(rule(MAX_INTEGER.copysign(float)))
 }
 
 fn wrong_length(

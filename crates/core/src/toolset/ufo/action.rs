@@ -170,7 +170,7 @@ fn point(x: i64, y: i64) -> Result<Point, String> {
 fn press(args: &ParsedArgs<PressKeyArgs>) -> Result<request::Press, String> {
     let PressKeyArgs { key_code } = args.reject_unknown()?;
     let unknown = || {
-        let (name, highest) = (truncate(key_code, MAX_NAME), KeyCode::HIGHEST);
+        let (name, highest) = (truncate(key_code, MAX_NAME), KeyCode::MAX_VALUE);
         format!(
             "Unknown key code '{name}'. Use a name such as KEYCODE_BACK or a number from 0 to {highest}"
         )

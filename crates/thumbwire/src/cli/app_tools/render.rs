@@ -33,7 +33,7 @@ pub(super) fn list(catalog: &Catalog, style: LineStyle) -> String {
         head(&mut text, tools, style);
         let signatures: Vec<_> = tools.tools.iter().map(signature).collect();
         // A long signature does not shift the descriptions of the other tools.
-        let fits = signatures.iter().map(|it| it.chars().count()).filter(|&width| width <= WIDEST);
+        let fits = signatures.iter().map(|it| it.chars().count()).filter(|&width| width <= MAX_WIDTH);
         let width = fits.max().unwrap_or(0);
         for (tool, signature) in tools.tools.iter().zip(signatures) {
             let description = vec![(Style::Dim, sanitize(&tool.description))];
@@ -58,7 +58,7 @@ pub(super) fn list(catalog: &Catalog, style: LineStyle) -> String {
 }
 
 /// The widest signature that has its description beside it, in columns.
-const WIDEST: usize = 32;
+const MAX_WIDTH: usize = 32;
 
 /// One app, with all details of its tools.
 pub(super) fn describe(offers: &[Arc<AppTools>], style: LineStyle) -> String {

@@ -11,7 +11,7 @@ use crate::programs::options::Failure;
 use std::collections::BTreeMap;
 
 /// Maximum nesting of expressions and statements.
-const DEEPEST: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 type Parsed<T = ()> = Result<T, Failure>;
 
@@ -184,7 +184,7 @@ impl Compiler {
 
     fn statement(&mut self) -> Parsed {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(syntax("nested too deeply"));
         }
         let done = self.any_statement();

@@ -7,7 +7,7 @@ use crate::programs::format::Conversion;
 use crate::programs::options::Failure;
 
 /// Maximum bytes of a text.
-const LONGEST: usize = 2 << 20;
+const MAX_LENGTH: usize = 2 << 20;
 
 impl Machine<'_> {
     pub(super) async fn function(
@@ -140,7 +140,7 @@ impl Machine<'_> {
                 's' => conversion.text(&self.shown(&value)),
                 letter => format!("%{letter}"),
             });
-            if out.len() > LONGEST {
+            if out.len() > MAX_LENGTH {
                 return Err(Failure::Message("out of memory".into(), 2));
             }
         }
@@ -178,7 +178,7 @@ impl Machine<'_> {
                 }
             }
             copied = to;
-            if !all || out.len() > LONGEST {
+            if !all || out.len() > MAX_LENGTH {
                 break;
             }
             at = if to > from {
@@ -187,7 +187,7 @@ impl Machine<'_> {
                 to + text[to..].chars().next().map_or(1, char::len_utf8)
             };
         }
-        if out.len() > LONGEST {
+        if out.len() > MAX_LENGTH {
             return Err(Failure::Message("out of memory".into(), 2));
         }
         out.push_str(&text[copied.min(text.len())..]);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// arrays.
 const CALLS: usize = 1_000;
 const STACK: usize = 100_000;
-const LONGEST: usize = 2 << 20;
+const MAX_LENGTH: usize = 2 << 20;
 const STORED: usize = 256 << 20;
 
 /// Maximum fields of a record.
@@ -409,7 +409,7 @@ impl<'a> Machine<'a> {
             }
             Op::Concatenate => {
                 let (b, a) = (self.pop_text(), self.pop_text());
-                if a.len() + b.len() > LONGEST {
+                if a.len() + b.len() > MAX_LENGTH {
                     return Err(Failure::Message("out of memory".into(), 2));
                 }
                 self.stack.push(Value::Text(format!("{a}{b}").into()));

@@ -6,7 +6,7 @@ use crate::programs::options::{Failure, about};
 use crate::sh::name_matches;
 
 /// Maximum nesting of parentheses.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 pub(super) struct Search {
     pub(super) paths: Vec<String>,
@@ -157,7 +157,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn any(&mut self, depth: usize) -> Result<Expression, Failure> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(Failure::new("nested too deeply"));
         }
         let mut parts = vec![self.all(depth)?];

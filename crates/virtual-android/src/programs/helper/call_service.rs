@@ -15,14 +15,14 @@ use thumbwire_virtual_phone::{
 };
 
 /// Maximum UTF-16 units of a request's extras.
-const LARGEST_REQUEST: usize = 200_000;
+const MAX_REQUEST: usize = 200_000;
 /// Maximum UTF-16 units of a reply's extras; larger ones vanish on the way.
-const LARGEST_REPLY: usize = 255_000;
+const MAX_REPLY: usize = 255_000;
 /// Maximum extras, callbacks and requested names of a request.
-const MOST: usize = 256;
+const MAX_COUNT: usize = 256;
 /// Default and maximum timeout of a service call.
 const LIMIT: Duration = Duration::from_secs(30);
-const LONGEST_LIMIT: Duration = Duration::from_secs(600);
+const MAX_LIMIT: Duration = Duration::from_secs(600);
 /// The helper's user id.
 pub(super) const SHELL: u32 = 2_000;
 
@@ -61,7 +61,7 @@ impl ServiceRequest {
             None => LIMIT,
             Some(value) => value
                 .as_u64()
-                .map(|limit| Duration::from_millis(limit).min(LONGEST_LIMIT))
+                .map(|limit| Duration::from_millis(limit).min(MAX_LIMIT))
                 .ok_or_else(|| wrong("limit_ms", "a number of milliseconds"))?,
         };
         Ok(Self {
@@ -75,12 +75,12 @@ impl ServiceRequest {
 }
 
 fn texts(value: &Value) -> Option<Vec<String>> {
-    let list = value.as_array().filter(|list| list.len() <= MOST)?;
+    let list = value.as_array().filter(|list| list.len() <= MAX_COUNT)?;
     list.iter().map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
 fn pairs(value: &Value) -> Option<Vec<(String, String)>> {
-    let list = value.as_array().filter(|list| list.len() <= MOST)?;
+    let list = value.as_array().filter(|list| list.len() <= MAX_COUNT)?;
     let pair = |pair: &Value| match pair.as_array()?.as_slice() {
         [key, value] => Some((key.as_str()?.to_owned(), value.as_str()?.to_owned())),
         _ => None,
@@ -105,9 +105,9 @@ pub(super) async fn call_service(
 ) -> Result<Value, HelperError> {
     let request = &ServiceRequest::read(header)?;
     let size = units(&request.extras);
-    if size > LARGEST_REQUEST {
+    if size > MAX_REQUEST {
         let message =
-            format!("the extras have {size} UTF-16 units; the limit is {LARGEST_REQUEST}");
+            format!("the extras have {size} UTF-16 units; the limit is {MAX_REQUEST}");
         return Err(HelperError::of("too_large", &message).trying("send less"));
     }
     let command =
@@ -140,7 +140,7 @@ async fn returned(
         if !phone.with(|phone| phone.world.runs(coming.pid)) {
             break;
         }
-        if units(&coming.extras) <= LARGEST_REPLY {
+        if units(&coming.extras) <= MAX_REPLY {
             return Ok(render_reply(request, coming));
         }
         phone.with(|phone| {

@@ -64,7 +64,7 @@ fn is_placeholder(bytes: &Contents) -> bool {
 /// (AOSP's "Dalvik executable format", `string_data_item`).
 const DESCRIPTOR: &[u8] = b"\x1bLorg/thumbwire/helper/Main;\0";
 /// Maximum size of the classes that are searched.
-const LARGEST_DEX: u64 = 8 << 20;
+const MAX_DEX: u64 = 8 << 20;
 
 /// Whether the bytes are an archive whose `classes.dex` has the class. Compressed classes are not
 /// read.
@@ -75,7 +75,7 @@ fn has_class(bytes: &[u8]) -> bool {
         let size = entry.uncompressed_size_hint();
         if entry.file_path().as_ref() != b"classes.dex"
             || entry.compression_method() != CompressionMethod::STORE
-            || size > LARGEST_DEX
+            || size > MAX_DEX
         {
             continue;
         }

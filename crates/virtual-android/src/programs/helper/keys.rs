@@ -8,14 +8,14 @@ use crate::latency::Work;
 use thumbwire_virtual_phone::KeyCode;
 
 /// The longest gesture, in milliseconds.
-const LONGEST: u64 = 60_000;
+const MAX_LENGTH: u64 = 60_000;
 
 /// `tap`
 pub(super) async fn tap(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
     let at = point(header, "x", "y")?;
     let times = number(header, "times", 1..=10, Some(1))?;
     let gap = millis(header, "gap_ms", 1_000, 100)?;
-    let hold = millis(header, "hold_ms", LONGEST, 0)?;
+    let hold = millis(header, "hold_ms", MAX_LENGTH, 0)?;
     for time in 0..times {
         if time > 0 {
             helper.phone.sleep(gap).await;
@@ -28,8 +28,8 @@ pub(super) async fn tap(helper: &Helper, header: &Header) -> Result<Answer, Help
 /// `swipe`
 pub(super) async fn swipe(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
     let (from, to) = (point(header, "x1", "y1")?, point(header, "x2", "y2")?);
-    let lasting = millis(header, "duration_ms", LONGEST, 300)?;
-    let hold = millis(header, "hold_ms", LONGEST, 0)?;
+    let lasting = millis(header, "duration_ms", MAX_LENGTH, 300)?;
+    let hold = millis(header, "hold_ms", MAX_LENGTH, 0)?;
     touch::swipe(&helper.phone, from, to, hold, lasting).await;
     Ok(Answer::default())
 }

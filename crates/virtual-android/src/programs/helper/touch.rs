@@ -10,10 +10,10 @@ use std::time::Duration;
 use thumbwire_virtual_phone::{Point, TouchPhase};
 
 /// Maximum fingers, and points of each.
-const MOST_FINGERS: usize = 10;
-const MOST_POINTS: usize = 1_000;
+const MAX_FINGERS: usize = 10;
+const MAX_POINTS: usize = 1_000;
 /// Maximum time of a point, in milliseconds.
-const LONGEST: u64 = 60_000;
+const MAX_LENGTH: u64 = 60_000;
 /// Maximum distance of a coordinate from the origin.
 const FURTHEST: f64 = 100_000.0;
 /// Time between two events of a moving finger, in milliseconds.
@@ -49,7 +49,7 @@ pub(super) async fn swipe(
 
 fn wrong() -> HelperError {
     let what =
-        format!("a list of lists of points [ms, x, y] in the order of time, up to {LONGEST} ms");
+        format!("a list of lists of points [ms, x, y] in the order of time, up to {MAX_LENGTH} ms");
     HelperError::wrong("fingers", &what)
 }
 
@@ -59,11 +59,11 @@ pub(in crate::programs) struct FingerPath(pub(in crate::programs) Vec<(u64, f64,
 
 impl FingerPath {
     fn read(value: &Value) -> Option<Self> {
-        let list = value.as_array().filter(|list| !list.is_empty() && list.len() <= MOST_POINTS)?;
+        let list = value.as_array().filter(|list| !list.is_empty() && list.len() <= MAX_POINTS)?;
         let mut points: Vec<(u64, f64, f64)> = Vec::new();
         for point in list {
             let [time, x, y] = point.as_array()?.as_slice() else { return None };
-            let time = time.as_u64().filter(|time| *time <= LONGEST)?;
+            let time = time.as_u64().filter(|time| *time <= MAX_LENGTH)?;
             let pixels = |value: &Value| value.as_f64().filter(|value| value.abs() <= FURTHEST);
             if points.last().is_some_and(|(before, ..)| *before > time) {
                 return None;
@@ -98,7 +98,7 @@ impl FingerPath {
 
 fn read(header: &Map<String, Value>) -> Option<Vec<FingerPath>> {
     let list = header.get("fingers")?.as_array();
-    let list = list.filter(|list| !list.is_empty() && list.len() <= MOST_FINGERS)?;
+    let list = list.filter(|list| !list.is_empty() && list.len() <= MAX_FINGERS)?;
     list.iter().map(FingerPath::read).collect()
 }
 

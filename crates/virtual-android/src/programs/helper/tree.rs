@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Maximum reports of a tree, and words of a report.
-const MOST_REPORTS: usize = 8;
-const MOST_WORDS: usize = 32;
+const MAX_REPORTS: usize = 8;
+const MAX_WORDS: usize = 32;
 
 /// The pause between two looks at a screen without a window.
 const RETRY: Duration = Duration::from_millis(50);
@@ -93,7 +93,7 @@ fn take(phone: &mut State, most: usize) -> Option<Taken> {
 
 fn reports(header: &Header) -> Result<Vec<Vec<String>>, HelperError> {
     let Some(list) = header.get("reports") else { return Ok(Vec::new()) };
-    let list = list.as_array().filter(|list| list.len() <= MOST_REPORTS);
+    let list = list.as_array().filter(|list| list.len() <= MAX_REPORTS);
     let read = list.and_then(|list| list.iter().map(read_words).collect());
     read.ok_or_else(|| {
         HelperError::wrong("reports", "a list of lists of a service and its arguments")
@@ -101,7 +101,7 @@ fn reports(header: &Header) -> Result<Vec<Vec<String>>, HelperError> {
 }
 
 fn read_words(value: &Value) -> Option<Vec<String>> {
-    let list = value.as_array().filter(|list| !list.is_empty() && list.len() <= MOST_WORDS)?;
+    let list = value.as_array().filter(|list| !list.is_empty() && list.len() <= MAX_WORDS)?;
     list.iter().map(|word| word.as_str().map(str::to_owned)).collect()
 }
 

@@ -9,7 +9,7 @@ use thumbwire_adb::daemon::sockets::Pipe;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 
 /// Maximum bytes of a header and a body together.
-pub(super) const LARGEST: usize = 8 << 20;
+pub(super) const MAX_SIZE: usize = 8 << 20;
 /// Bytes of the two lengths.
 const LENGTHS: usize = 8;
 
@@ -63,7 +63,7 @@ pub(super) fn first(came: &[u8]) -> Result<Option<(Header, usize)>, ReadError> {
         bytes.map_or(u64::MAX, |bytes| u64::from(u32::from_be_bytes(bytes)))
     };
     let (header, body) = (number(0), number(4));
-    if header + body > LARGEST as u64 {
+    if header + body > MAX_SIZE as u64 {
         return Err(ReadError::TooLarge(header + body));
     }
     let (header, body) = (header as usize, body as usize);

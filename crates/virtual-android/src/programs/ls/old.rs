@@ -7,7 +7,7 @@ use crate::io::{Abort, Status};
 use crate::programs::clock::date_time;
 
 /// Maximum depth of `ls -R`.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The letters of `ls`.
 #[derive(Clone, Copy, Default)]
@@ -113,7 +113,7 @@ async fn folder(call: &Invocation, path: &str, options: Options) -> Result<bool,
         for (name, stat) in &entries {
             print(call, &call.path(&below(name)), name, stat, options).await?;
         }
-        if options.recursive && path.matches('/').count() < DEEPEST {
+        if options.recursive && path.matches('/').count() < MAX_DEPTH {
             let folders = entries.iter().filter(|(_, stat)| stat.kind == FileType::Directory);
             open.extend(folders.rev().map(|(name, _)| below(name)));
         }

@@ -6,7 +6,7 @@ use crate::programs::regex::Matcher;
 use std::collections::BTreeMap;
 
 /// Maximum commands of a script, and files it writes.
-const MOST: usize = 10_000;
+const MAX_COUNT: usize = 10_000;
 const FILES: usize = 64;
 
 pub(super) fn parse(text: &str, extended: bool) -> Result<Script, Failure> {
@@ -43,7 +43,7 @@ impl Parser {
                 self.skip(|c| c != '\n');
                 continue;
             }
-            if self.script.commands.len() >= MOST {
+            if self.script.commands.len() >= MAX_COUNT {
                 return Err(Failure::new("script too long"));
             }
             let here = self.script.commands.len();

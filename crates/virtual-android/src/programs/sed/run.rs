@@ -7,7 +7,7 @@ use crate::programs::options::{Failure, Lines, Outcome, Pace, about, open};
 use std::collections::VecDeque;
 
 /// Maximum bytes of a line with everything that was added to it.
-const LONGEST: usize = 2 << 20;
+const MAX_LENGTH: usize = 2 << 20;
 
 /// The lines of several files as one sequence.
 struct Source<'a> {
@@ -182,7 +182,7 @@ impl<'a> Editor<'a> {
         let mut at = 0;
         while let Some(command) = script.commands.get(at) {
             self.pace.step(self.call).await;
-            if self.line.len() + self.hold.len() > LONGEST {
+            if self.line.len() + self.hold.len() > MAX_LENGTH {
                 return Err(Failure::new("out of memory"));
             }
             let applies = self.applies(at, command, source)? != command.not;
@@ -410,7 +410,7 @@ impl<'a> Editor<'a> {
                     }
                     copied = end;
                     changed = true;
-                    if !wanted.all || out.len() > LONGEST {
+                    if !wanted.all || out.len() > MAX_LENGTH {
                         break;
                     }
                 }
@@ -479,7 +479,7 @@ impl<'a> Editor<'a> {
                 }
                 Err(name) => {
                     if let Ok(input) = self.call.open(&name) {
-                        let bytes = input.all(LONGEST as u64).await;
+                        let bytes = input.all(MAX_LENGTH as u64).await;
                         self.write(&bytes).await?;
                     }
                 }

@@ -1,6 +1,6 @@
 //! `settings` as a Java program: `SettingsCmd.java` of Android 4.4, which gets and puts.
 
-use super::{Invocation, LONGEST};
+use super::{Invocation, MAX_LENGTH};
 use crate::io::Status;
 
 const USAGE: &str = "\
@@ -21,7 +21,7 @@ pub(super) async fn settings(call: &Invocation) -> Status {
             call.out(format!("{value}\n")).await?;
         }
         Ok(Command::Put(table, name, value)) => {
-            if value.len() <= LONGEST && name.len() <= 256 {
+            if value.len() <= MAX_LENGTH && name.len() <= 256 {
                 call.phone.with(|phone| phone.world.put_setting(&table, name, value));
             }
         }

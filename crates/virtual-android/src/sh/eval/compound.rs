@@ -101,7 +101,7 @@ impl Shell {
         io: &'a Io,
     ) -> BoxFuture<'a, i32> {
         async move {
-            if self.depth >= super::DEEPEST {
+            if self.depth >= super::MAX_DEPTH {
                 self.print_error(io, "nested too deeply").await;
                 return 126;
             }

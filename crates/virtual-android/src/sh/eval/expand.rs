@@ -12,10 +12,10 @@ use crate::sh::ast::{ParameterOp, Piece, Script, Word};
 use futures::future::{BoxFuture, FutureExt};
 
 /// Maximum arguments of a command; Linux limits the size, to about as many.
-const MOST: usize = 100_000;
+const MAX_COUNT: usize = 100_000;
 
 /// Maximum characters of a command's arguments together.
-const LONGEST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// A longer pattern matches no path.
 const PATTERN: usize = 4096;
@@ -114,7 +114,7 @@ impl Shell {
                         self.match_files(&field, &mut arguments);
                         size += arguments[before..].iter().map(String::len).sum::<usize>();
                     }
-                    if arguments.len() > MOST || size > LONGEST {
+                    if arguments.len() > MAX_COUNT || size > MAX_LENGTH {
                         return Err(CommandError::new("argument list too long"));
                     }
                 }
@@ -136,7 +136,7 @@ impl Shell {
         closed.reverse();
         while let Some(field) = closed.pop() {
             match alternatives(&field) {
-                _ if arguments.len() + closed.len() > MOST => break,
+                _ if arguments.len() + closed.len() > MAX_COUNT => break,
                 Some(alternatives) => closed.extend(alternatives.into_iter().rev()),
                 None => self.match_files(&field, &mut arguments),
             }
@@ -157,7 +157,7 @@ impl Shell {
                     Piece::Text { text, .. } => value.push_str(text),
                     other => value.push_str(&self.piece(other, io).await?),
                 }
-                if value.len() > LONGEST {
+                if value.len() > MAX_LENGTH {
                     return Err(CommandError::new("value too long"));
                 }
             }
@@ -212,7 +212,7 @@ impl Shell {
                             } else {
                                 into.split(value)
                             }
-                            if into.size > LONGEST {
+                            if into.size > MAX_LENGTH {
                                 break;
                             }
                         }
@@ -243,7 +243,7 @@ impl Shell {
                         if *quoted { into.keep(&value, true) } else { into.split(&value) }
                     }
                 }
-                if into.size > LONGEST {
+                if into.size > MAX_LENGTH {
                     return Err(CommandError::new("argument list too long"));
                 }
             }

@@ -55,7 +55,7 @@ impl Shell {
             drop((shell, process));
             done.send_replace(Some(status));
         });
-        self.service_jobs.keep(task.abort_handle(), super::MOST_AT_WORK);
+        self.service_jobs.keep(task.abort_handle(), super::MAX_AT_WORK);
         if self.jobs.len() >= REMEMBERED {
             self.jobs.remove(0);
         }

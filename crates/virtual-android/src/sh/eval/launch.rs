@@ -1,7 +1,7 @@
 //! Runs a program for another one (`xargs`, `find -exec`, `timeout`), which has no shell of its
 //! own.
 
-use super::{DEEPEST, Shell, WEIGHT, builtins};
+use super::{MAX_DEPTH, Shell, WEIGHT, builtins};
 use crate::files::{FileType, absolute};
 use crate::io::{Io, Status};
 use futures::future::{BoxFuture, FutureExt};
@@ -28,7 +28,7 @@ impl Shell {
         io: &'a Io,
     ) -> BoxFuture<'a, Status> {
         async move {
-            if self.depth >= DEEPEST {
+            if self.depth >= MAX_DEPTH {
                 self.print_error(io, "nested too deeply").await;
                 return Ok(126);
             }

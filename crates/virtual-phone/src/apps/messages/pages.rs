@@ -11,7 +11,7 @@ use crate::widgets::{
 };
 
 /// Maximum height of the draft: six lines, in dp.
-const HIGHEST: f32 = 6.0 * 24.0 + 24.0;
+const MAX_VALUE: f32 = 6.0 * 24.0 + 24.0;
 const TOOLBAR: f32 = 64.0;
 
 impl Messages {
@@ -71,7 +71,7 @@ impl Messages {
         let input = column([input.pad_xy(0.0, 12.0)])
             .scrolls()
             .class(class::LINEAR)
-            .max_height(room.clamp(theme::TOUCH, HIGHEST))
+            .max_height(room.clamp(theme::TOUCH, MAX_VALUE))
             .pad_xy(18.0, 0.0)
             .fill(theme::SURFACE_CONTAINER)
             .radius(24.0)

@@ -2,14 +2,14 @@
 
 use crate::app::AppContext;
 use crate::apps::notes::Notes;
-use crate::apps::tools::{MOST_LINES, contains_words, text, values};
+use crate::apps::tools::{MAX_LINES, contains_words, text, values};
 use serde_json::json;
 use thumbwire_mobile_mcp::{Descriptor, Output, Tool, Values};
 
 /// The service that replies.
 pub(super) const SERVICE: &str = "com.android.notes.ToolService";
 /// Maximum characters of a note that arrives through the service.
-const LONGEST: usize = 20_000;
+const MAX_LENGTH: usize = 20_000;
 
 /// Notes, during one call.
 pub(super) struct NotesTool<'a, 'r> {
@@ -36,8 +36,8 @@ impl NotesTool<'_, '_> {
         if title.trim().is_empty() && body.trim().is_empty() {
             return Err("A note needs a title or a text.".to_owned());
         }
-        if title.chars().count() + body.chars().count() > LONGEST {
-            return Err(format!("A note has no more than {LONGEST} characters."));
+        if title.chars().count() + body.chars().count() > MAX_LENGTH {
+            return Err(format!("A note has no more than {MAX_LENGTH} characters."));
         }
         let texts = [title.to_owned(), body.to_owned()];
         let number = self.notes.notes.put(self.context.store, None, &texts);
@@ -54,7 +54,7 @@ impl NotesTool<'_, '_> {
             .iter()
             .filter(|(_, [title, body])| contains_words(&format!("{title}\n{body}"), text))
             .collect();
-        let lines = found.iter().take(MOST_LINES).map(|(number, [title, body])| {
+        let lines = found.iter().take(MAX_LINES).map(|(number, [title, body])| {
             let first = body.lines().next().unwrap_or_default();
             format!("{number}: {title:.80} | {first:.80}")
         });

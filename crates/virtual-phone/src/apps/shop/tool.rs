@@ -2,8 +2,8 @@
 //! orders.
 
 use crate::app::AppContext;
-use crate::apps::shop::{MOST, Shop, cart_key, price};
-use crate::apps::tools::{MOST_LINES, contains_words, text, values};
+use crate::apps::shop::{MAX_COUNT, Shop, cart_key, price};
+use crate::apps::tools::{MAX_LINES, contains_words, text, values};
 use serde_json::{Value, json};
 use thumbwire_mobile_mcp::{Descriptor, Output, Tool, Values};
 
@@ -37,7 +37,7 @@ impl ShopTool<'_, '_> {
         let lines: Vec<String> =
             goods.map(|article| format!("{}, {}", article.name, price(article.cents))).collect();
         let count = lines.len();
-        let lines = lines.into_iter().take(MOST_LINES).collect::<Vec<_>>().join("\n");
+        let lines = lines.into_iter().take(MAX_LINES).collect::<Vec<_>>().join("\n");
         let values = values([("count", json!(count)), ("products", json!(lines))]);
         Output { values, ..Output::default() }
     }
@@ -50,14 +50,14 @@ impl ShopTool<'_, '_> {
                 format!("No product is called \"{product:.80}\". search_products tells the names.")
             })?;
         let count = count.and_then(|count| u32::try_from(count).ok());
-        let count = count.filter(|count| (1..=MOST).contains(count));
-        let count = count.ok_or_else(|| format!("count is a number from 1 to {MOST}."))?;
+        let count = count.filter(|count| (1..=MAX_COUNT).contains(count));
+        let count = count.ok_or_else(|| format!("count is a number from 1 to {MAX_COUNT}."))?;
         let key = cart_key(at);
         let before =
             self.context.store.get(&key).and_then(|count| count.parse().ok()).unwrap_or(0_u32);
         let now = before.saturating_add(count);
-        if now > MOST {
-            return Err(format!("No more than {MOST} of a product; {before} are in the cart."));
+        if now > MAX_COUNT {
+            return Err(format!("No more than {MAX_COUNT} of a product; {before} are in the cart."));
         }
         self.context.store.set(&key, now.to_string());
         let name = &self.shop.goods[at].name;
@@ -68,7 +68,7 @@ impl ShopTool<'_, '_> {
     fn cart(&self) -> Output {
         let cart = self.shop.cart(self.context.store);
         let (items, cents) = self.shop.sum(self.context.store);
-        let lines = cart.iter().take(MOST_LINES).map(|(at, count)| {
+        let lines = cart.iter().take(MAX_LINES).map(|(at, count)| {
             let article = &self.shop.goods[*at];
             format!("{count} x {}, {}", article.name, price(article.cents))
         });

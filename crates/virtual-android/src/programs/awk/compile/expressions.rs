@@ -1,7 +1,7 @@
 //! Expressions of awk: one method per level of precedence. They return whether the value can be
 //! assigned.
 
-use super::{Compiler, DEEPEST, Parsed};
+use super::{Compiler, MAX_DEPTH, Parsed};
 use crate::programs::awk::lex::{Token, syntax};
 use crate::programs::awk::{Function, Op, Place, Source, Variable};
 use crate::programs::regex::Matcher;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl Compiler {
     pub(super) fn expression(&mut self) -> Parsed {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(syntax("nested too deeply"));
         }
         let done = self.assignment();
@@ -240,7 +240,7 @@ impl Compiler {
             return Ok(assignable);
         }
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(syntax("nested too deeply"));
         }
         self.unary()?;
@@ -294,7 +294,7 @@ impl Compiler {
             }
             Token::Sign("$") => {
                 self.depth += 1;
-                if self.depth > DEEPEST {
+                if self.depth > MAX_DEPTH {
                     return Err(syntax("nested too deeply"));
                 }
                 if self.is_sign("++") || self.is_sign("--") {
