@@ -6,7 +6,7 @@
 //! and a question ends with its call. A "no" is final: the same act is refused from then on without
 //! a question, also by another way and in a resumed run
 //! ([`Memory::refused`](crate::run::memory::Memory::refused)). An answer that is a secret is read
-//! without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault; the policy learns only its
+//! without echo ([`Call::ask`]'s `ask_secret`) and stored in the vault; the policy learns only its
 //! name.
 
 mod risk;

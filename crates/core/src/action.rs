@@ -48,7 +48,8 @@ pub use table::{Action, request};
 /// Performs actions.
 #[async_trait]
 pub trait Perform: Send + Sync {
-    /// Performs one action within the call's deadline. Never sends an action to the phone twice.
+    /// Performs one action within the call's deadline. What may have happened on the
+    /// phone is not sent again.
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure>;
 }
 

@@ -272,7 +272,7 @@ impl<'a> SessionCall<'a> {
             self.session.app_tools.forget(&id);
         }
         if let Some(screen) = self.session.connections.screen(&id) {
-            screen.memory.forget(cache);
+            screen.cache.forget(cache);
             if matches!(cache, CacheKind::All | CacheKind::Tree) {
                 screen.pictures.forget();
             }
@@ -304,7 +304,7 @@ impl<'a> SessionCall<'a> {
                 let attached = self.attached().await?;
                 let snapshot = attached.snapshot(looking).await?;
                 if looking.detail == TreeDetail::Full {
-                    attached.screen.memory.seen.keep(&call.client, Arc::clone(&snapshot), false);
+                    attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot), false);
                 }
                 Ok(Outcome::Snapshot(snapshot))
             }
@@ -315,7 +315,7 @@ impl<'a> SessionCall<'a> {
             Action::ScreenshotAndSnapshot(shape) => {
                 let attached = self.attached().await?;
                 let (picture, look, _) = attached.screenshot_and_snapshot(shape.format).await?;
-                attached.screen.memory.seen.keep(&call.client, Arc::clone(&look), false);
+                attached.screen.cache.seen.keep(&call.client, Arc::clone(&look), false);
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
                     screenshot: screenshots::shaped(picture, shape).await?,
                     snapshot: look,
@@ -343,8 +343,8 @@ impl<'a> SessionCall<'a> {
             Action::Scroll { direction, distance } => {
                 self.attached().await?.scroll(direction, distance).await
             }
-            Action::Pinch { at, scale, lasting } => {
-                self.attached().await?.pinch(at, scale, lasting).await
+            Action::Pinch { at, scale, duration } => {
+                self.attached().await?.pinch(at, scale, duration).await
             }
             Action::ReadClipboard => self.attached().await?.read_clipboard().await,
             Action::SetClipboard(text) => self.attached().await?.set_clipboard(&text).await,
@@ -362,8 +362,8 @@ impl<'a> SessionCall<'a> {
             Action::TapElement(target) => self.attached().await?.tap_element(&target).await,
             Action::Type(typing) => self.attached().await?.type_text(&typing, call.deadline).await,
             Action::FindElements(criteria) => self.attached().await?.find(&criteria).await,
-            Action::Swipe { direction, distance, lasting } => {
-                self.attached().await?.swipe(direction, distance, lasting).await
+            Action::Swipe { direction, distance, duration } => {
+                self.attached().await?.swipe(direction, distance, duration).await
             }
             Action::Wait(time) => {
                 sleep(time).await;
@@ -385,8 +385,8 @@ impl<'a> SessionCall<'a> {
             Action::StartMonitor { filter, file } => self.start_monitor(filter, file).await,
             Action::StopMonitor(monitor) => self.stop_monitor(monitor).await,
             Action::ListMonitors => Ok(self.list_monitors()),
-            Action::StartRecording { name, lasting, bit_rate, size } => {
-                let request = RecordingRequest { name, lasting, bit_rate, size };
+            Action::StartRecording { name, duration, bit_rate, size } => {
+                let request = RecordingRequest { name, duration, bit_rate, size };
                 self.start_recording(request).await
             }
             Action::StopRecording { recording, fetch } => {
@@ -474,7 +474,7 @@ impl ClientWatch for Session {
     /// Ends what the client has started, and its leases as soon as nothing of it acts any more.
     async fn client_left(&self, client: &ClientId) {
         for attached in self.connections.all() {
-            attached.screen.memory.seen.client_left(client);
+            attached.screen.cache.seen.client_left(client);
         }
         self.selected.client_left(client);
         self.recordings.client_left(client);

@@ -108,7 +108,7 @@ impl Snapshot {
             }
             Visibility::Hidden(HiddenReason::UnderKeyboard) => {
                 let reason = HiddenReason::UnderKeyboard;
-                Err(format!("it is {}; {}", reason.reason(), reason.next_move()))
+                Err(format!("it is {}; {}", reason.reason(), reason.next_step()))
             }
             Visibility::Hidden(reason) => Err(format!("it is not visible ({})", reason.reason())),
         }

@@ -97,7 +97,7 @@ pub enum Error {
         text: String,
     },
     /// The phone has no way to type some of the text; nothing was typed. Ask
-    /// [`UntypableText::next_move`].
+    /// [`UntypableText::next_step`].
     #[error("text: {0}")]
     Untypable(UntypableText),
     /// The phone reported a failure.

@@ -1,8 +1,8 @@
 //! Facets: what only some phones support, beyond screenshots, trees, touch, typing, keys and apps.
 //!
 //! One file per subject, with its traits and the values that only they use. Start with [`Facets`],
-//! the list of all of them. A platform supports a facet as a whole or not at all: features of one
-//! subject that some platform has only one of are separate facets. The methods have no default
+//! the list of all of them. A platform supports a facet as a whole or not at all: if one supports only
+//! a part, that part is a facet of its own. The methods have no default
 //! bodies. If one phone cannot do what its platform can, for example because its release is too
 //! old, the method returns [`Error::Unsupported`].
 //!

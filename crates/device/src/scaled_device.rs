@@ -135,19 +135,19 @@ impl Scale {
             Gesture::Tap { at } => Gesture::Tap { at: to(at) },
             Gesture::DoubleTap { at } => Gesture::DoubleTap { at: to(at) },
             Gesture::LongPress { at, held } => Gesture::LongPress { at: to(at), held },
-            Gesture::Swipe { from, to: end, lasting } => {
-                Gesture::Swipe { from: to(from), to: to(end), lasting }
+            Gesture::Swipe { from, to: end, duration } => {
+                Gesture::Swipe { from: to(from), to: to(end), duration }
             }
-            Gesture::Drag { from, to: end, lasting } => {
-                Gesture::Drag { from: to(from), to: to(end), lasting }
+            Gesture::Drag { from, to: end, duration } => {
+                Gesture::Drag { from: to(from), to: to(end), duration }
             }
-            Gesture::Pinch { middle, from, to: end, lasting } => {
+            Gesture::Pinch { middle, from, to: end, duration } => {
                 let distance = |pixels| self.length_to_screen(pixels);
                 Gesture::Pinch {
                     middle: to(middle),
                     from: distance(from),
                     to: distance(end),
-                    lasting,
+                    duration,
                 }
             }
         }

@@ -30,7 +30,7 @@ impl UntypableText {
     }
 
     /// What helps, as a phrase that fits after "Next: ".
-    pub fn next_move(&self) -> String {
+    pub fn next_step(&self) -> String {
         let characters = match self {
             Self::Control(_) => {
                 return "remove them; to press a key such as Tab, use the tool that presses keys"
@@ -102,9 +102,9 @@ mod tests {
             untypable.to_string(),
             "\u{2019} (U+2019), \u{e9} (U+00E9) have no keys on the phone's keyboard and would be lost"
         );
-        let next = untypable.next_move();
+        let next = untypable.next_step();
         assert!(next.contains("printable ASCII (' for \u{2019}), or"), "{next}");
-        let next = UntypableText::Keyless(vec!['\u{6f22}']).next_move();
+        let next = UntypableText::Keyless(vec!['\u{6f22}']).next_step();
         assert!(next.contains("printable ASCII, or") && next.contains("--helper off"));
         let bell = UntypableText::Control(vec!['\u{7}']).to_string();
         assert!(bell.starts_with("\\u{7} (U+0007) is a control character"), "{bell}");
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn withheld_characters_are_in_no_message() {
         let untypable = UntypableText::Keyless(vec!['\u{2019}', '\u{e9}']).only(|_| false);
-        let text = format!("{untypable} {}", untypable.next_move());
+        let text = format!("{untypable} {}", untypable.next_step());
         assert!(text.starts_with("some characters, which are withheld, have no keys"), "{text}");
         assert!(text.is_ascii(), "{text}");
     }

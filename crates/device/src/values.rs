@@ -187,7 +187,7 @@ pub enum Gesture {
         to: Point,
         /// Duration of the movement.
         #[serde(rename = "duration_ms", with = "millis")]
-        lasting: Duration,
+        duration: Duration,
     },
     /// Down, hold until what is there can be moved, move in a straight line, up.
     Drag {
@@ -197,7 +197,7 @@ pub enum Gesture {
         to: Point,
         /// Duration of the movement.
         #[serde(rename = "duration_ms", with = "millis")]
-        lasting: Duration,
+        duration: Duration,
     },
     /// Two fingers on a line from the lower left to the upper right: down, move apart or together,
     /// up. On Android only the helper can do it.
@@ -210,7 +210,7 @@ pub enum Gesture {
         to: i32,
         /// Duration of the movement.
         #[serde(rename = "duration_ms", with = "millis")]
-        lasting: Duration,
+        duration: Duration,
     },
 }
 

@@ -156,7 +156,7 @@ impl Oracle<'_> {
     async fn swipe(&mut self, direction: ScriptSwipe) -> Result<(), String> {
         let (_, size) = self.observe().await?;
         let [from, to] = direction.across(size).map(point);
-        self.act(request::Touch(Gesture::Swipe { from, to, lasting: SWIPE })).await
+        self.act(request::Touch(Gesture::Swipe { from, to, duration: SWIPE })).await
     }
 
     async fn place_of(&self, target: &ScriptTarget) -> Result<Point, String> {

@@ -2,7 +2,7 @@
 //! success.
 //!
 //! [`ScriptedPolicy`] gets a task's script like hints from a person ("tap New note, then type …")
-//! and sees what a model sees, a [`Observation`]. It finds things on the screen by itself and
+//! and sees what a model sees, an [`Observation`]. It finds things on the screen by itself and
 //! reacts like a sensible model: it answers alerts, waits for an app that is not responding,
 //! restarts a crashed one, retypes lost text, and goes back from an unknown page. It is fixed, and
 //! no part of it knows which fault a phone has. [`parsed_observation`] interprets an observation,

@@ -178,7 +178,7 @@ impl CaseRunner<'_> {
             return self.over();
         }
         let text = match &failure.cause {
-            Cause::TextNotTypable(text) => format!("{text}; {}", text.next_move()),
+            Cause::TextNotTypable(text) => format!("{text}; {}", text.next_step()),
             cause => cause.to_string(),
         };
         StepError::new(kind, text)

@@ -43,7 +43,7 @@ impl fmt::Display for StepKind {
                     None => Ok(()),
                 }
             }
-            Self::Check(condition) => write!(f, "expect {condition}"),
+            Self::Condition(condition) => write!(f, "expect {condition}"),
             Self::Touch(touch) => touch.fmt(f),
             Self::SwipeFrom { from, to: SwipeEnd::Edge(direction), .. } => {
                 write!(f, "swipe {} from {from}", direction.name())

@@ -117,7 +117,7 @@ pub enum StepKind {
         steps: Vec<FlowStep>,
     },
     /// A condition that must hold.
-    Check(Condition),
+    Condition(Condition),
     /// One or more taps, or a long press.
     Touch(Touch),
     /// A swipe from a place.

@@ -71,7 +71,7 @@ impl CaseRunner<'_> {
                 }
             }
         };
-        self.must(request::Touch(Gesture::Swipe { from, to, lasting: duration })).await
+        self.must(request::Touch(Gesture::Swipe { from, to, duration })).await
     }
 
     /// The point to touch, as soon as it is known.

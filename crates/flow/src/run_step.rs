@@ -120,7 +120,7 @@ impl CaseRunner<'_> {
                 let both = request::ScreenshotAndSnapshot(ScreenshotOptions::default());
                 self.must(both).await.map(drop)
             }
-            StepKind::Check(condition) => match self.condition_holds(condition).await? {
+            StepKind::Condition(condition) => match self.condition_holds(condition).await? {
                 true => Ok(()),
                 false => {
                     let what = format!("{condition} is not true");

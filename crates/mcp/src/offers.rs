@@ -64,7 +64,7 @@ pub(super) fn resource_error(error: ResourceError, uri: &str) -> ErrorData {
             ErrorData::resource_not_found("Resource not found: list the resources again", data)
         }
         ResourceError::Failed(failure) => {
-            let text = format!("{}. Next: {}", failure.cause, failure.next_move());
+            let text = format!("{}. Next: {}", failure.cause, failure.next_step());
             ErrorData::internal_error(text, None)
         }
         ResourceError::Unreadable(reason) => ErrorData::internal_error(reason, None),

@@ -13,7 +13,7 @@
 //!        files · packages · processes · properties · faults · latency · release      plain values
 //! ```
 //!
-//! Arrows point to what a room uses; no room uses one above it. `boot` and `connections` bring the
+//! Arrows point to what a module uses; no module uses one above it. `boot` and `connections` bring the
 //! parts together: the shell receives its programs as a table and knows none of them.
 //!
 //! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` is the

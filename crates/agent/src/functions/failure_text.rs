@@ -26,7 +26,7 @@ pub(crate) fn reason(error: &FunctionError) -> String {
 /// A failure with what the policy can do about it.
 pub(crate) fn text(failure: &Failure) -> String {
     let cause = truncate(&failure.cause.to_string(), MAX_REASON);
-    format!("{}; {}", one_line(&cause), next_move(failure))
+    format!("{}; {}", one_line(&cause), next_step(failure))
 }
 
 fn one_line(text: &str) -> String {
@@ -34,7 +34,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// What the policy can do, with its functions and its screen.
-fn next_move(failure: &Failure) -> String {
+fn next_step(failure: &Failure) -> String {
     let advice = match &failure.cause {
         Cause::StaleReference { list: "apps", .. } | Cause::AppNotFound { .. } => {
             "use a package of [Installed Apps], or a word of the app's name"
@@ -88,7 +88,7 @@ fn next_move(failure: &Failure) -> String {
         | Cause::Refused { .. }
         | Cause::NotReady { .. }
         | Cause::DeviceError { .. }
-        | Cause::Cancelled => return failure.next_move(),
+        | Cause::Cancelled => return failure.next_step(),
     };
     match failure.side_effect {
         SideEffect::None => advice.into(),

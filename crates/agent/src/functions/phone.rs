@@ -387,14 +387,14 @@ impl Phone<'_> {
             return Err(format!("`duration` must be at most {MAX_SWIPE_MS} milliseconds").into());
         }
         let message = format!("Done: swipe({},{})->({},{}) in {ms}ms", from.x, from.y, to.x, to.y);
-        let lasting = Duration::from_millis(ms);
-        self.gesture(Gesture::Swipe { from, to, lasting }, message).await
+        let duration = Duration::from_millis(ms);
+        self.gesture(Gesture::Swipe { from, to, duration }, message).await
     }
 
     async fn drag(&self, arguments: PathArguments) -> FunctionResult {
         let [from, to] = arguments.ends()?;
         let message = format!("Dragged from ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y);
-        self.gesture(Gesture::Drag { from, to, lasting: DRAGGING }, message).await
+        self.gesture(Gesture::Drag { from, to, duration: DRAGGING }, message).await
     }
 
     /// The control with this number in the last list, on the screen as it is now.
@@ -427,7 +427,7 @@ impl Phone<'_> {
             return Err(format!("control {id} is not visible").into());
         }
         let [from, to] = swipe_inside(area, way);
-        let gesture = Gesture::Swipe { from, to, lasting: SCROLLING };
+        let gesture = Gesture::Swipe { from, to, duration: SCROLLING };
         self.gesture(gesture, format!("{message} in control {id}")).await
     }
 

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn error_response_names_the_next_move() {
+    fn error_response_names_the_next_step() {
         assert!(fault(401, "{}").reason.ends_with("Check the key in OPENAI_API_KEY."));
         assert!(fault(404, "{}").reason.contains("Check the model name, gpt-x, and the base URL"));
         assert!(fault(413, "{}").reason.ends_with("send fewer images."));

@@ -1,7 +1,7 @@
 //! What a policy is shown before it decides: the phone's screen as text and screenshots, and the
 //! run so far.
 //!
-//! The prompt is written from a [`Observation`] alone, so a policy without a model sees what a
+//! The prompt is written from an [`Observation`] alone, so a policy without a model sees what a
 //! model would. Rows have the keys of the UFO MobileAgent strategy ("Output Format"); keys that we
 //! add come last and are omitted when empty.
 

@@ -32,31 +32,32 @@ struct Gauge {
     limit: Limit,
     name: &'static str,
     used: f64,
-    most: f64,
+    max: f64,
     /// What the next step will use at least, if known.
     next: f64,
-    told: fn(f64) -> String,
+    /// How an amount is written.
+    written: fn(f64) -> String,
 }
 
 impl BudgetUsage {
     /// What is left: `12 of 50 steps, 3 min of 10 min, $0.40 of $1.00`.
     pub(crate) fn remaining(&self, budgets: &Budgets) -> String {
         let out = |gauge: Gauge| {
-            let left = (gauge.told)((gauge.most - gauge.used).max(0.0));
-            format!("{left} of {}{}", (gauge.told)(gauge.most), gauge.name)
+            let left = (gauge.written)((gauge.max - gauge.used).max(0.0));
+            format!("{left} of {}{}", (gauge.written)(gauge.max), gauge.name)
         };
         self.gauges(budgets).map(out).collect::<Vec<_>>().join(", ")
     }
 
     /// A sentence for the policy, when a fifth or less of a budget is left.
     pub(crate) fn warning(&self, budgets: &Budgets) -> Option<String> {
-        let low = self.gauges(budgets).filter(|it| it.most - it.used <= it.most * LOW);
+        let low = self.gauges(budgets).filter(|it| it.max - it.used <= it.max * LOW);
         let low: Vec<String> = low
             .map(|it| {
                 format!(
                     "{} of {}{}",
-                    (it.told)((it.most - it.used).max(0.0)),
-                    (it.told)(it.most),
+                    (it.written)((it.max - it.used).max(0.0)),
+                    (it.written)(it.max),
                     it.name
                 )
             })
@@ -77,16 +78,16 @@ impl BudgetUsage {
             return Some(reason.into());
         }
         self.gauges(budgets).find_map(|gauge| {
-            let Gauge { name, used, most, next, told, .. } = gauge;
-            if used >= most {
-                return Some(format!("the budget of {}{name} is used up", told(most)));
+            let Gauge { name, used, max, next, written, .. } = gauge;
+            if used >= max {
+                return Some(format!("the budget of {}{name} is used up", written(max)));
             }
-            (used + next > most).then(|| {
+            (used + next > max).then(|| {
                 format!(
                     "the budget of {}{name} is too small for another step: {} left, and the last step took {}",
-                    told(most),
-                    told(most - used),
-                    told(next)
+                    written(max),
+                    written(max - used),
+                    written(next)
                 )
             })
         })
@@ -96,7 +97,7 @@ impl BudgetUsage {
     /// would not help.
     pub(crate) fn limit(&self, budgets: &Budgets) -> Option<Limit> {
         let mut gauges = self.gauges(budgets);
-        gauges.find(|it| it.used >= it.most || it.used + it.next > it.most).map(|it| it.limit)
+        gauges.find(|it| it.used >= it.max || it.used + it.next > it.max).map(|it| it.limit)
     }
 
     /// How long a model may take, if time is limited.
@@ -111,33 +112,33 @@ impl BudgetUsage {
             limit: Limit::Steps,
             name: " steps",
             used: self.rounds.into(),
-            most: budgets.rounds.into(),
+            max: budgets.rounds.into(),
             next: 0.0,
-            told: |count| format!("{count:.0}"),
+            written: |count| format!("{count:.0}"),
         };
-        let time = budgets.time.map(|most| Gauge {
+        let time = budgets.time.map(|max| Gauge {
             limit: Limit::Time,
             name: "",
             used: self.time.as_secs_f64(),
-            most: most.as_secs_f64(),
+            max: max.as_secs_f64(),
             next: 0.0,
-            told: in_time,
+            written: in_time,
         });
-        let tokens = budgets.tokens.map(|most| Gauge {
+        let tokens = budgets.tokens.map(|max| Gauge {
             limit: Limit::Tokens,
             name: " tokens",
             used: tokens(&self.spent),
-            most: most as f64,
+            max: max as f64,
             next: last.map(tokens).unwrap_or_default(),
-            told: |count| format!("{count:.0}"),
+            written: |count| format!("{count:.0}"),
         });
-        let dollars = budgets.dollars.map(|most| Gauge {
+        let dollars = budgets.dollars.map(|max| Gauge {
             limit: Limit::Cost,
             name: "",
             used: self.spent.dollars.unwrap_or_default(),
-            most,
+            max,
             next: last.and_then(|last| last.dollars).unwrap_or_default(),
-            told: |dollars| format!("${dollars:.2}"),
+            written: |dollars| format!("${dollars:.2}"),
         });
         std::iter::once(rounds).chain(time).chain(tokens).chain(dollars)
     }

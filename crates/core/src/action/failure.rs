@@ -457,7 +457,7 @@ impl Failure {
     }
 
     /// What the caller can do next, as one sentence.
-    pub fn next_move(&self) -> String {
+    pub fn next_step(&self) -> String {
         let advice = match &self.cause {
             Cause::DeviceNotConnected { .. } => {
                 "list the devices to check the id; the next call reconnects once the phone is back"
@@ -467,7 +467,7 @@ impl Failure {
                     "run `adb disconnect {device}` on the computer whose adb server has the phone, or use the id under which that server lists it; if nothing else uses it, restart the phone"
                 );
             }
-            Cause::DeviceNotReady { state, .. } => listed_device::next_move(state),
+            Cause::DeviceNotReady { state, .. } => listed_device::next_step(state),
             Cause::DeviceNotAuthorized { .. } => listed_device::UNAUTHORIZED,
             Cause::DeviceNotAllowed { .. } => {
                 "use a device of the list, or ask the operator of Thumbwire to start it with `--allow-device`"
@@ -494,7 +494,7 @@ impl Failure {
             Cause::AppNotLaunchable { .. } => {
                 "launch another app; this one has no screen of its own to start with"
             }
-            Cause::PackageRefused { code, .. } => package_refusal::next_move(code),
+            Cause::PackageRefused { code, .. } => package_refusal::next_step(code),
             Cause::NoInputFolder => {
                 "the operator can name a folder: `thumbwire serve --input DIR`, beside `--allow`"
             }
@@ -523,7 +523,7 @@ impl Failure {
             Cause::Locked(_) => {
                 "wake and unlock the phone first (`mobile_unlock`, or press the power key and swipe up)"
             }
-            Cause::TextNotTypable(text) => return text.next_move(),
+            Cause::TextNotTypable(text) => return text.next_step(),
             Cause::TypingTooLong { fits, .. } => {
                 return format!("type it in parts of at most {fits} characters");
             }

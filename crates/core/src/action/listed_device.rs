@@ -75,19 +75,19 @@ impl ListedDevice {
     }
 
     /// How to get it ready, as one sentence; `None` if it is ready.
-    pub fn next_move(&self) -> Option<&'static str> {
+    pub fn next_step(&self) -> Option<&'static str> {
         match &*self.state {
             Self::READY => None,
-            state => Some(next_move(state)),
+            state => Some(next_step(state)),
         }
     }
 }
 
 /// How to get a phone in this state ready, as a sentence that fits after "Next: ".
-pub(super) fn next_move(state: &str) -> &'static str {
+pub(super) fn next_step(state: &str) -> &'static str {
     #[cfg(feature = "ios")]
     if let Some(missing) = thumbwire_device::iphone::Missing::of_state(state) {
-        return missing.next_move();
+        return missing.next_step();
     }
     match state {
         ListedDevice::NO_WDA => return START_WDA,
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_adb_state_has_its_own_next_move() {
+    fn each_adb_state_has_its_own_next_step() {
         let states = [
             "offline",
             "unauthorized",
@@ -154,10 +154,10 @@ mod tests {
             ListedDevice::NO_APPIUM,
             ListedDevice::CANNOT_LIST,
         ];
-        let moves: std::collections::BTreeSet<&str> = states.into_iter().map(next_move).collect();
+        let moves: std::collections::BTreeSet<&str> = states.into_iter().map(next_step).collect();
         assert_eq!(moves.len(), states.len());
-        assert_eq!(next_move("rescue"), next_move("sideload"));
-        assert_eq!(next_move(""), next_move("something new"));
+        assert_eq!(next_step("rescue"), next_step("sideload"));
+        assert_eq!(next_step(""), next_step("something new"));
     }
 
     #[test]

@@ -407,7 +407,7 @@ pub struct RecordingInfo {
     /// How long it has been recording.
     pub running: Duration,
     /// Its time limit.
-    pub lasting: Duration,
+    pub duration: Duration,
     /// Bits per second, if requested.
     pub bit_rate: Option<u32>,
     /// Video size in pixels, if requested.

@@ -169,7 +169,7 @@ pub(super) fn describe(code: &str, text: &str) -> String {
 }
 
 /// What the caller can do.
-pub(super) fn next_move(code: &str) -> &'static str {
+pub(super) fn next_step(code: &str) -> &'static str {
     match find(code) {
         Some(meaning) => meaning.next,
         None if code.starts_with("INSTALL_PARSE_FAILED") => {
@@ -190,7 +190,7 @@ mod tests {
             "INSTALL_FAILED_VERSION_DOWNGRADE: the phone has a newer version of the app (Update version code 1 is older)"
         );
         assert_eq!(describe("INSTALL_FAILED_OTHER", ""), "INSTALL_FAILED_OTHER");
-        assert!(next_move("INSTALL_PARSE_FAILED_NOT_APK").contains("complete APK"));
+        assert!(next_step("INSTALL_PARSE_FAILED_NOT_APK").contains("complete APK"));
     }
 
     #[test]

@@ -240,7 +240,7 @@ actions! {
         distance: Option<i32>,
         /// The duration.
         #[serde(rename = "duration_ms", with = "millis")]
-        lasting: Duration,
+        duration: Duration,
     } -> SwipeResult, Screen, { direction, .. } => format!("swipe {}", direction.name());
 
     /// Scrolls the content in the centre of the screen.
@@ -260,7 +260,7 @@ actions! {
         scale: f64,
         /// The duration of each pinch.
         #[serde(rename = "duration_ms", with = "millis")]
-        lasting: Duration,
+        duration: Duration,
     } -> PinchResult, Screen, { scale, .. } => format!("pinch by {scale}");
 
     /// Taps an element.
@@ -402,7 +402,7 @@ actions! {
         name: Option<String>,
         /// The time limit.
         #[serde(rename = "duration_ms", with = "millis")]
-        lasting: Duration,
+        duration: Duration,
         /// Bits per second.
         bit_rate: Option<u32>,
         /// Video size in pixels.

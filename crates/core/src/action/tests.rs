@@ -15,7 +15,7 @@ fn app() -> AppId {
 /// Every action, most of them once, in the order of the table.
 fn every_action() -> Vec<Action> {
     let max_age = Duration::from_secs(5);
-    let lasting = Duration::from_millis(500);
+    let duration = Duration::from_millis(500);
     let at = Point { x: 10, y: 20 };
     let to = Point { x: 10, y: 200 };
     let text = |text: &str| Some(text.to_owned());
@@ -54,13 +54,13 @@ fn every_action() -> Vec<Action> {
         Action::CurrentApp,
         Action::Touch(Gesture::Tap { at }),
         Action::Touch(Gesture::DoubleTap { at }),
-        Action::Touch(Gesture::LongPress { at, held: lasting }),
-        Action::Touch(Gesture::Swipe { from: at, to, lasting }),
-        Action::Touch(Gesture::Drag { from: at, to, lasting }),
-        Action::Touch(Gesture::Pinch { middle: at, from: 100, to: 400, lasting }),
-        Action::Swipe { direction: Direction::Left, distance: Some(300), lasting },
+        Action::Touch(Gesture::LongPress { at, held: duration }),
+        Action::Touch(Gesture::Swipe { from: at, to, duration }),
+        Action::Touch(Gesture::Drag { from: at, to, duration }),
+        Action::Touch(Gesture::Pinch { middle: at, from: 100, to: 400, duration }),
+        Action::Swipe { direction: Direction::Left, distance: Some(300), duration },
         Action::Scroll { direction: Direction::Down, distance: 0.5 },
-        Action::Pinch { at: Some(at), scale: 2.0, lasting },
+        Action::Pinch { at: Some(at), scale: 2.0, duration },
         Action::TapElement(Target::listed(ElementRef(12))),
         Action::TapElement(Target::listed(ControlNumber::at(4))),
         Action::TapElement(named),
@@ -109,7 +109,7 @@ fn every_action() -> Vec<Action> {
         Action::ListMonitors,
         Action::StartRecording {
             name: None,
-            lasting: Duration::from_secs(180),
+            duration: Duration::from_secs(180),
             bit_rate: Some(4_000_000),
             size: Some(Size { width: 720, height: 1280 }),
         },

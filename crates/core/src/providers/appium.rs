@@ -255,6 +255,6 @@ mod tests {
         assert!(!format!("{failure:?}").contains("secret"), "{failure:?}");
         let listed = provider.list().await.unwrap();
         assert_eq!((&*listed[0].id, listed[0].is_ready()), ("appium:U", false));
-        assert!(listed[0].next_move().unwrap().contains("Appium"));
+        assert!(listed[0].next_step().unwrap().contains("Appium"));
     }
 }

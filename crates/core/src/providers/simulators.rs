@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(read_booted(invalid.as_bytes()), [], "{invalid}");
         }
         let phone = &read_booted(list(current, "Booted").as_bytes())[0];
-        assert!(phone.next_move().unwrap().contains("--wda"));
+        assert!(phone.next_step().unwrap().contains("--wda"));
     }
 
     /// No simulator runs in the captures, so each is booted here: all of them are read, those of

@@ -121,7 +121,7 @@ async fn a_provider_that_fails_or_hangs_is_a_row_and_hides_no_phones() {
     let states: Vec<&str> = listed.iter().map(|phone| &*phone.state).collect();
     let late = "cannot list phones: no answer within 4 s";
     assert_eq!(states, ["cannot list phones: ill", late, "device"]);
-    assert!(listed[0].next_move().unwrap().contains("restart that program"));
+    assert!(listed[0].next_step().unwrap().contains("restart that program"));
     let [only] = DeviceKind::candidates(&listed)[..] else { panic!("{listed:?}") };
     assert_eq!(only.id, "one", "a provider is no phone");
 }

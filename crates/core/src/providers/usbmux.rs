@@ -277,8 +277,8 @@ mod tests {
         for missing in Missing::ALL {
             let iphone = Iphone { missing: Some(missing), ..Iphone::default() };
             let phone = listed("u", &iphone);
-            assert_eq!(phone.next_move(), Some(missing.next_move()));
-            assert_eq!(phone.not_ready().unwrap().next_move(), missing.next_move());
+            assert_eq!(phone.next_step(), Some(missing.next_step()));
+            assert_eq!(phone.not_ready().unwrap().next_step(), missing.next_step());
         }
     }
 }

@@ -155,6 +155,6 @@ mod tests {
         assert!(matches!(failure.cause, crate::action::Cause::DeviceNotConnected { .. }));
         let listed = provider.list().await.unwrap();
         assert_eq!((&*listed[0].id, listed[0].is_ready()), ("http://127.0.0.1:1", false));
-        assert!(listed[0].next_move().unwrap().contains("WebDriverAgent"));
+        assert!(listed[0].next_step().unwrap().contains("WebDriverAgent"));
     }
 }

@@ -37,9 +37,9 @@ impl AppGuard {
     }
 
     /// Stores what was in front when the phone was asked under this generation.
-    pub(super) fn learn(&self, front: &Foreground, asked: u64) {
+    pub(super) fn learn(&self, front: &Foreground, generation: u64) {
         if self.allowed.depend_on_front() {
-            *lock(&self.front) = Some((Instant::now(), asked, front.clone()));
+            *lock(&self.front) = Some((Instant::now(), generation, front.clone()));
         }
     }
 
@@ -55,8 +55,8 @@ impl AppGuard {
     }
 
     /// Stores which guarded page of Settings was in front, if one was.
-    pub(super) fn learn_page(&self, page: Option<String>, asked: u64) {
-        *lock(&self.page) = Some((Instant::now(), asked, page));
+    pub(super) fn learn_page(&self, page: Option<String>, generation: u64) {
+        *lock(&self.page) = Some((Instant::now(), generation, page));
     }
 
     /// The guarded page of Settings, if it was asked for a short time ago and no action followed.

@@ -34,7 +34,7 @@ const MAX_TRIED: usize = 5;
 
 impl AttachedDevice {
     pub(super) async fn info(&self, max_age: Duration) -> Result<Outcome, Failure> {
-        let known = &self.screen.memory.info;
+        let known = &self.screen.cache.info;
         let out = |info, earlier| {
             Outcome::Info(InfoResult { identity: self.identity().clone(), info, earlier })
         };
@@ -76,7 +76,7 @@ impl AttachedDevice {
             of_kind && app.id.0.contains(containing)
         };
         let apps: Vec<App> = apps.iter().filter(is_wanted).cloned().collect();
-        let numbered = &self.screen.memory.numbered;
+        let numbered = &self.screen.cache.numbered;
         let out = InstalledApps { apps: apps.clone().into(), is_complete, at };
         numbered.keep(numbered.ask(&self.screen.generation), out);
         Ok(AppList { apps, is_complete })
@@ -84,7 +84,7 @@ impl AttachedDevice {
 
     /// All apps, from the phone or from a cached list no older than that.
     pub(super) async fn installed(&self, max_age: Duration) -> Result<InstalledApps, Failure> {
-        let known = &self.screen.memory.apps;
+        let known = &self.screen.cache.apps;
         if let Some(installed) = known.recent(max_age) {
             return Ok(installed);
         }
@@ -152,7 +152,7 @@ impl AttachedDevice {
             let (number, reason) = (number.to_owned(), reason.map(str::to_owned));
             Failure::from(Cause::StaleReference { list: "apps", number, reason, none })
         };
-        let Some(last) = self.screen.memory.numbered.last() else {
+        let Some(last) = self.screen.cache.numbered.last() else {
             return Err(refuse(None, true));
         };
         let place = parse_exactly::<usize>(number).and_then(|counted| counted.checked_sub(1));

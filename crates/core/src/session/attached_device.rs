@@ -23,13 +23,13 @@ use crate::action::{
 use crate::allowed_apps::AllowedApps;
 
 /// What this session knows about a phone's screen.
-pub(super) struct ScreenCache {
+pub(super) struct PhoneState {
     /// Counts actions. Data loaded under another value is stale.
     pub(super) generation: AtomicU64,
-    pub(super) memory: DeviceCache,
+    pub(super) cache: DeviceCache,
     pub(super) leases: Leases,
     /// The ref number that the next new element gets.
-    pub(super) next_control: Arc<AtomicU32>,
+    pub(super) next_ref: Arc<AtomicU32>,
     pub(super) size: KnownSize,
     pub(super) lock: KnownLock,
     /// Whether this session has rotated the screen.
@@ -44,19 +44,15 @@ pub(super) struct ScreenCache {
     pub(super) guard: AppGuard,
 }
 
-impl ScreenCache {
+impl PhoneState {
     /// A screen with empty caches.
-    pub(super) fn new(
-        leases: &Leases,
-        allowed: &AllowedApps,
-        next_control: Arc<AtomicU32>,
-    ) -> Self {
+    pub(super) fn new(leases: &Leases, allowed: &AllowedApps, next_ref: Arc<AtomicU32>) -> Self {
         Self {
             guard: AppGuard::new(allowed.clone()),
             generation: AtomicU64::new(0),
-            memory: DeviceCache::default(),
+            cache: DeviceCache::default(),
             leases: leases.clone(),
-            next_control,
+            next_ref,
             size: KnownSize::default(),
             lock: KnownLock::default(),
             turned: AtomicBool::new(false),
@@ -72,16 +68,16 @@ impl ScreenCache {
     }
 
     /// Stores a size that the phone was asked for under this generation, unless an action followed.
-    pub(super) fn learn_size(&self, size: Size, asked: u64) {
-        if asked == self.generation() {
-            self.size.learn(size, asked);
+    pub(super) fn learn_size(&self, size: Size, generation: u64) {
+        if generation == self.generation() {
+            self.size.learn(size, generation);
         }
     }
 
     /// Drops what is cached and makes loads in progress stale.
     pub(super) fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
-        self.memory.forget_connection();
+        self.cache.forget_connection();
         self.size.forget();
         self.lock.forget();
         self.guard.forget();
@@ -92,7 +88,7 @@ impl ScreenCache {
 /// A phone as one call sees it.
 pub(super) struct AttachedDevice {
     pub(super) device: Arc<dyn Device>,
-    pub(super) screen: Arc<ScreenCache>,
+    pub(super) screen: Arc<PhoneState>,
     /// Set when this call's command is sent.
     ordered: AtomicBool,
     /// The client that acts; unset for what the session does by itself.
@@ -100,7 +96,7 @@ pub(super) struct AttachedDevice {
 }
 
 impl AttachedDevice {
-    pub(super) fn new(device: Arc<dyn Device>, screen: Arc<ScreenCache>) -> Self {
+    pub(super) fn new(device: Arc<dyn Device>, screen: Arc<PhoneState>) -> Self {
         Self { device, screen, ordered: AtomicBool::new(false), client: OnceLock::new() }
     }
 
@@ -151,9 +147,9 @@ impl AttachedDevice {
     }
 
     pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
-        let asked = self.screen.generation();
+        let generation = self.screen.generation();
         let front = self.device.foreground().await.map_err(|error| self.failed(&error))?;
-        self.learn_front(&front, asked);
+        self.learn_front(&front, generation);
         Ok(Outcome::Foreground(front))
     }
 
@@ -183,7 +179,7 @@ impl AttachedDevice {
         &self,
         direction: Direction,
         distance: Option<i32>,
-        lasting: Duration,
+        duration: Duration,
     ) -> Result<Outcome, Failure> {
         if let Some(distance) = distance.filter(|distance| *distance < 1) {
             let reason = format!("swipe distance must be at least 1 pixel, not {distance}");
@@ -192,7 +188,7 @@ impl AttachedDevice {
         let _turn = self.screen.acting.lock().await;
         let screen = self.screen_size().await?;
         let [from, to] = swipe_from_middle(screen, direction, distance);
-        self.swipe_once(Gesture::Swipe { from, to, lasting }).await?;
+        self.swipe_once(Gesture::Swipe { from, to, duration }).await?;
         Ok(Outcome::Swiped(SwipeResult { from, to, screen }))
     }
 
@@ -240,9 +236,9 @@ impl AttachedDevice {
     }
 
     async fn ask_screen_size(&self) -> Result<Size, Failure> {
-        let asked = self.screen.generation();
+        let generation = self.screen.generation();
         let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
-        self.screen.learn_size(size, asked);
+        self.screen.learn_size(size, generation);
         Ok(size)
     }
 
@@ -354,7 +350,7 @@ fn swipe_from_middle(screen: Size, direction: Direction, distance: Option<i32>) 
 
 /// The finger's path that scrolls by this part of the screen. Scrolling down reveals what is
 /// further down, so the finger moves up.
-fn scroll_swipe(size: Size, direction: Direction, part: f64, lasting: Duration) -> Gesture {
+fn scroll_swipe(size: Size, direction: Direction, part: f64, duration: Duration) -> Gesture {
     let middle = Point { x: size.width / 2, y: size.height / 2 };
     let way = |side: i32| (f64::from(side) * part).round() as i32;
     let (dx, dy) = match direction {
@@ -366,7 +362,7 @@ fn scroll_swipe(size: Size, direction: Direction, part: f64, lasting: Duration) 
     // A long way begins on the other side of the middle.
     let from = Point { x: middle.x + (dx / 2), y: middle.y };
     let to = Point { x: from.x - dx, y: from.y - dy };
-    Gesture::Swipe { from, to, lasting }
+    Gesture::Swipe { from, to, duration }
 }
 
 /// Raises the generation when an action starts and again when it ends, also if it is cancelled

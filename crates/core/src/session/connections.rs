@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, Weak};
 use thumbwire_base::lock;
 use thumbwire_device::Device;
 
-use super::attached_device::{AttachedDevice, ScreenCache};
+use super::attached_device::{AttachedDevice, PhoneState};
 use super::leasing::Leases;
 use crate::action::Failure;
 use crate::allowed_apps::AllowedApps;
@@ -36,12 +36,12 @@ pub(super) struct Connections {
     /// The phones that are being opened; see [`Self::opening_turn`].
     opening: Mutex<BTreeMap<String, Weak<tokio::sync::Mutex<()>>>>,
     /// The ref number that the next new element gets, on any phone.
-    next_control: Arc<AtomicU32>,
+    next_ref: Arc<AtomicU32>,
 }
 
 /// A phone that was reached.
 struct DeviceSlot {
-    screen: Arc<ScreenCache>,
+    screen: Arc<PhoneState>,
     device: Option<Arc<dyn Device>>,
 }
 
@@ -55,7 +55,7 @@ impl Connections {
             allowed_apps,
             known: Mutex::default(),
             opening: Mutex::default(),
-            next_control: Arc::new(AtomicU32::new(1)),
+            next_ref: Arc::new(AtomicU32::new(1)),
         }
     }
 
@@ -70,7 +70,7 @@ impl Connections {
     }
 
     /// The caches of the phone's screen, if it was ever reached.
-    pub(super) fn screen(&self, id: &str) -> Option<Arc<ScreenCache>> {
+    pub(super) fn screen(&self, id: &str) -> Option<Arc<PhoneState>> {
         lock(&self.known).get(id).map(|known| Arc::clone(&known.screen))
     }
 
@@ -109,10 +109,10 @@ impl Connections {
             );
         }
         let known = all.entry(id.to_owned()).or_insert_with(|| DeviceSlot {
-            screen: Arc::new(ScreenCache::new(
+            screen: Arc::new(PhoneState::new(
                 &self.leases,
                 &self.allowed_apps,
-                Arc::clone(&self.next_control),
+                Arc::clone(&self.next_ref),
             )),
             device: None,
         });

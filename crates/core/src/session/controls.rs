@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use thumbwire_device::{FormatPreference, Screenshot, TreeDetail};
 
-use super::attached_device::{AttachedDevice, ScreenCache};
+use super::attached_device::{AttachedDevice, PhoneState};
 use crate::action::{Controls, Failure};
 
 impl AttachedDevice {
     /// The controls on the screen, or the cached list if it is recent enough and no action happened
     /// since.
     pub(super) async fn controls(&self, max_age: Duration) -> Result<Arc<Controls>, Failure> {
-        let ScreenCache { memory, generation, looking, .. } = &*self.screen;
-        let listed = || memory.controls.unchanged(generation, max_age);
+        let PhoneState { cache, generation, looking, .. } = &*self.screen;
+        let listed = || cache.controls.unchanged(generation, max_age);
         if let Some(listed) = listed() {
             return Ok(listed);
         }
@@ -25,9 +25,9 @@ impl AttachedDevice {
         if let Some(listed) = listed() {
             return Ok(listed);
         }
-        let asked = memory.controls.ask(generation);
+        let asked = cache.controls.ask(generation);
         let controls = Arc::new(Controls::of(self.snapshot_exclusive(TreeDetail::Full).await?));
-        memory.controls.keep(asked, Arc::clone(&controls));
+        cache.controls.keep(asked, Arc::clone(&controls));
         Ok(controls)
     }
 
@@ -38,7 +38,7 @@ impl AttachedDevice {
     ) -> Result<(Screenshot, Arc<Controls>), Failure> {
         let (screenshot, snapshot, asked) = self.screenshot_and_snapshot(format).await?;
         let controls = Arc::new(Controls::of(snapshot));
-        self.screen.memory.controls.keep(asked, Arc::clone(&controls));
+        self.screen.cache.controls.keep(asked, Arc::clone(&controls));
         Ok((screenshot, controls))
     }
 }

@@ -93,7 +93,7 @@ impl SessionCall<'_> {
     /// Drops what is cached about the apps of the phone.
     fn forget_apps(&self, attached: &AttachedDevice) {
         self.session.app_tools.forget(attached.id());
-        attached.screen.memory.forget(CacheKind::Apps);
+        attached.screen.cache.forget(CacheKind::Apps);
     }
 }
 

@@ -65,7 +65,7 @@ impl AttachedDevice {
         within: Duration,
         wanted: impl Fn(&AppId) -> bool,
     ) -> Result<Vec<LabelledApp>, Failure> {
-        let known = &self.screen.memory.labels;
+        let known = &self.screen.cache.labels;
         let cached = known.recent(FRESH).unwrap_or_default();
         let asked = known.ask(&self.screen.generation);
         let until = Instant::now() + within;

@@ -37,17 +37,17 @@ impl AttachedDevice {
     }
 
     /// Stores what was in front when the phone was asked under this generation.
-    pub(super) fn learn_front(&self, front: &Foreground, asked: u64) {
+    pub(super) fn learn_front(&self, front: &Foreground, generation: u64) {
         self.screen.lock.learn(front);
-        self.screen.guard.learn(front, asked);
+        self.screen.guard.learn(front, generation);
     }
 
     /// What is in front; unknown if the phone does not say.
     pub(super) async fn look_in_front(&self) -> Foreground {
-        let asked = self.screen.generation();
+        let generation = self.screen.generation();
         match self.device.foreground().await {
             Ok(front) => {
-                self.learn_front(&front, asked);
+                self.learn_front(&front, generation);
                 front
             }
             Err(error) => {

@@ -44,7 +44,7 @@ impl AttachedDevice {
                 self.wait_for(condition, latest.min(began + *time)).await?
             }
         };
-        let seen = self.screen.memory.seen.of(&call.client);
+        let seen = self.screen.cache.seen.of(&call.client);
         let is_same = |seen: &Snapshot| is_same_list(seen, &now);
         let unchanged = when == Observe::Now
             && seen
@@ -52,7 +52,7 @@ impl AttachedDevice {
                 .is_some_and(|last| !last.answered_unchanged && is_same(&last.snapshot));
         // A caller who waits learns whether the condition holds, and does not see the screen.
         if !matches!(when, Observe::Until { .. }) {
-            self.screen.memory.seen.keep(&call.client, Arc::clone(&now), unchanged);
+            self.screen.cache.seen.keep(&call.client, Arc::clone(&now), unchanged);
         }
         let age = seen.as_ref().map_or(Duration::ZERO, |last| last.at.elapsed());
         let before = seen.map(|last| last.snapshot);

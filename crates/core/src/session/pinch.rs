@@ -24,7 +24,7 @@ impl AttachedDevice {
         &self,
         at: Option<Point>,
         scale: f64,
-        lasting: Duration,
+        duration: Duration,
     ) -> Result<Outcome, Failure> {
         if !(scale.is_finite() && scale > 0.0) {
             let reason = format!("the scale of a pinch must be above 0, not {scale}");
@@ -41,7 +41,7 @@ impl AttachedDevice {
         let (from, to, times) = plan(size, middle, scale)
             .map_err(|reason| Failure::from(Cause::InvalidArgument { reason }))?;
         for _ in 0..times {
-            self.swipe_once(Gesture::Pinch { middle, from, to, lasting }).await?;
+            self.swipe_once(Gesture::Pinch { middle, from, to, duration }).await?;
         }
         Ok(Outcome::Pinched(PinchResult { at: middle }))
     }

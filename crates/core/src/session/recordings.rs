@@ -56,7 +56,7 @@ struct RecordingJob {
     device: String,
     name: String,
     on_phone: String,
-    lasting: Duration,
+    duration: Duration,
     bit_rate: Option<u32>,
     size: Option<Size>,
     process: u32,
@@ -80,7 +80,7 @@ struct RecordingEnd {
 /// The options of a new recording.
 pub(super) struct RecordingRequest {
     pub(super) name: Option<String>,
-    pub(super) lasting: Duration,
+    pub(super) duration: Duration,
     pub(super) bit_rate: Option<u32>,
     pub(super) size: Option<Size>,
 }
@@ -92,8 +92,8 @@ impl SessionCall<'_> {
         request: RecordingRequest,
     ) -> Result<Outcome, Failure> {
         let (first, last) = (*SECONDS.start(), *SECONDS.end());
-        if request.lasting < Duration::from_secs(first)
-            || request.lasting > Duration::from_secs(last)
+        if request.duration < Duration::from_secs(first)
+            || request.duration > Duration::from_secs(last)
         {
             let reason =
                 format!("the recording time limit must be between {first} and {last} seconds");
@@ -106,7 +106,7 @@ impl SessionCall<'_> {
         let on_phone = format!("{STORAGE}/{name}");
         let asked = RecordingOptions {
             path: on_phone.clone(),
-            time_limit: request.lasting,
+            time_limit: request.duration,
             bit_rate: request.bit_rate,
             size: request.size,
         };
@@ -115,12 +115,12 @@ impl SessionCall<'_> {
         let hold = self.session.connections.leases.hold(attached.id(), self.call)?;
         let beginning = async { attached.device.screen_recording()?.start_recording(&asked).await };
         let recording = beginning.await.map_err(|error| attached.failed(&error))?;
-        let lasting = recording.time_limit().min(request.lasting);
+        let duration = recording.time_limit().min(request.duration);
         let mut warnings = Vec::new();
-        if lasting < request.lasting {
-            let (lasting, request) = (lasting.as_secs(), request.lasting.as_secs());
+        if duration < request.duration {
+            let (duration, request) = (duration.as_secs(), request.duration.as_secs());
             warnings.push(format!(
-                "this phone records for at most {lasting} s, not the requested {request} s"
+                "this phone records for at most {duration} s, not the requested {request} s"
             ));
         }
         let over = Arc::default();
@@ -133,7 +133,7 @@ impl SessionCall<'_> {
             device: attached.id().to_owned(),
             name,
             on_phone,
-            lasting,
+            duration,
             bit_rate: request.bit_rate,
             size: request.size,
             process,
@@ -357,7 +357,8 @@ impl RecordingJob {
         let mut warnings = self.warnings.clone();
         if over.is_some_and(|over| over.by_itself) {
             let seconds = running.as_secs_f64();
-            let early = if running + EARLY < self.lasting { " or lost its connection" } else { "" };
+            let early =
+                if running + EARLY < self.duration { " or lost its connection" } else { "" };
             warnings.push(format!("the recording ended by itself{early} after {seconds:.1} s"));
         }
         RecordingInfo {
@@ -365,7 +366,7 @@ impl RecordingJob {
             name: self.name.clone(),
             on_phone: self.on_phone.clone(),
             running,
-            lasting: self.lasting,
+            duration: self.duration,
             bit_rate: self.bit_rate,
             size: self.size,
             process: self.process,

@@ -5,7 +5,7 @@
 //! does not get that one, which started too early; it waits for the next, which all waiting callers
 //! share. [`super::attached_device`] supplies the action count.
 
-use std::sync::Mutex as Moment;
+use std::sync::Mutex as StdMutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) struct ScreenshotCache {
     taking: Mutex<()>,
     /// Orders requests, starts and arrivals, which a clock may not tell apart.
     events: AtomicU64,
-    last: Moment<Option<CachedScreenshot>>,
+    last: StdMutex<Option<CachedScreenshot>>,
 }
 
 /// The last screenshot.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use thumbwire_device::{Error, FormatPreference, Screenshot, Tree, TreeDetail};
 use tokio::time::Instant;
 
-use super::attached_device::{AttachedDevice, ScreenCache};
+use super::attached_device::{AttachedDevice, PhoneState};
 use super::cache::QueryStart;
 use crate::action::{Cause, Failure, ScreenshotOptions, SnapshotOptions};
 use crate::snapshot::Snapshot;
@@ -19,14 +19,14 @@ const MAX_DUMPS: u32 = 3;
 impl AttachedDevice {
     /// A screenshot, in the format that is wanted or in one from which it can be made.
     pub(super) async fn screenshot(&self, shape: ScreenshotOptions) -> Result<Screenshot, Failure> {
-        let ScreenCache { pictures, generation, .. } = &*self.screen;
-        let asked = self.screen.generation();
+        let PhoneState { pictures, generation, .. } = &*self.screen;
+        let started = self.screen.generation();
         let taking = self.device.screenshot_as(shape.format);
         let taken = match shape.fresh {
             true => pictures.turn().await.take(generation, taking).await,
             false => pictures.recent(generation, shape.format, taking).await,
         };
-        self.learn(taken, asked)
+        self.learn(taken, started)
     }
 
     /// Screenshot and tree, requested together so that they show the same moment as closely as the
@@ -36,13 +36,13 @@ impl AttachedDevice {
         &self,
         format: FormatPreference,
     ) -> Result<(Screenshot, Arc<Snapshot>, QueryStart), Failure> {
-        let ScreenCache { pictures, generation, looking, memory, .. } = &*self.screen;
+        let PhoneState { pictures, generation, looking, cache, .. } = &*self.screen;
         for _ in 0..2 {
             // Nobody else takes both locks, so the order cannot deadlock.
             let _looking = looking.lock().await;
             let turn = pictures.turn().await;
             let before = self.screen.generation();
-            let asked = memory.controls.ask(generation);
+            let asked = cache.controls.ask(generation);
             let taking = self.device.screenshot_as(format);
             let picture = async { self.learn(turn.take(generation, taking).await, before) };
             let tree = self.snapshot_exclusive(TreeDetail::Full);
@@ -57,10 +57,14 @@ impl AttachedDevice {
     }
 
     /// Caches the size of the screen, which a screenshot shows.
-    fn learn(&self, taken: Result<Screenshot, Error>, asked: u64) -> Result<Screenshot, Failure> {
+    fn learn(
+        &self,
+        taken: Result<Screenshot, Error>,
+        generation: u64,
+    ) -> Result<Screenshot, Failure> {
         let picture = taken.map_err(|error| self.failed(&error))?;
         self.screen.lock.see(picture.blank.as_ref());
-        self.screen.learn_size(picture.size, asked);
+        self.screen.learn_size(picture.size, generation);
         Ok(picture)
     }
 
@@ -90,8 +94,8 @@ impl AttachedDevice {
     }
 
     fn seen(&self, SnapshotOptions { detail, max_age }: SnapshotOptions) -> Option<Arc<Snapshot>> {
-        let ScreenCache { memory, generation, .. } = &*self.screen;
-        memory.snapshots(detail).unchanged(generation, max_age)
+        let PhoneState { cache, generation, .. } = &*self.screen;
+        cache.snapshots(detail).unchanged(generation, max_age)
     }
 
     /// Takes a snapshot; the caller holds the snapshot lock. Only a full snapshot replaces the
@@ -100,15 +104,15 @@ impl AttachedDevice {
         &self,
         detail: TreeDetail,
     ) -> Result<Arc<Snapshot>, Failure> {
-        let ScreenCache { memory, generation, next_control, .. } = &*self.screen;
-        let (seen, listing) = (memory.snapshots(detail), &memory.listing);
+        let PhoneState { cache, generation, next_ref, .. } = &*self.screen;
+        let (seen, listing) = (cache.snapshots(detail), &cache.listing);
         let (asked, listed) = (seen.ask(generation), listing.ask(generation));
         let before = self.screen.generation();
         let tree = self.tree(detail).await?;
         self.learn_front(&tree.front, before);
         let last = listing.last().map(|last| last.value);
         self.screen.size.see_rotation(tree.rotation, before);
-        let snapshot = Arc::new(Snapshot::number(tree, last.as_deref(), next_control));
+        let snapshot = Arc::new(Snapshot::number(tree, last.as_deref(), next_ref));
         seen.keep(asked, Arc::clone(&snapshot));
         if detail == TreeDetail::Full {
             listing.keep(listed, Arc::clone(&snapshot));
@@ -133,7 +137,7 @@ impl AttachedDevice {
 
     /// The last snapshot that assigned refs, and whether no action happened since.
     pub(super) fn last_snapshot(&self) -> Option<(Arc<Snapshot>, bool)> {
-        let last = self.screen.memory.listing.last()?;
+        let last = self.screen.cache.listing.last()?;
         let unacted = last.is_of(&self.screen.generation);
         Some((last.value, unacted))
     }

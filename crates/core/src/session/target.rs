@@ -65,8 +65,8 @@ impl AttachedDevice {
 
     /// Where a tap on the target goes. A keyboard that covers it is closed first.
     pub(super) async fn aim(&self, target: &Target) -> Result<TapResult, Failure> {
-        let memory = &self.screen.memory;
-        let lists = (memory.listing.last(), memory.controls.last());
+        let cache = &self.screen.cache;
+        let lists = (cache.listing.last(), cache.controls.last());
         let mut aimed = match target {
             Target::Listed(id) => self.resolve_id(*id).await,
             target => self.resolve_named(target).await,
@@ -88,7 +88,7 @@ impl AttachedDevice {
             TargetError::Because(reason) => missed(target, reason),
             TargetError::UnderKeyboard => {
                 let reason = HiddenReason::UnderKeyboard;
-                missed(target, format!("it is {}; {}", reason.reason(), reason.next_move()))
+                missed(target, format!("it is {}; {}", reason.reason(), reason.next_step()))
             }
             TargetError::Failed(failure) => failure,
         })
@@ -148,10 +148,10 @@ impl AttachedDevice {
     }
 
     async fn resolve_id(&self, id: ElementId) -> Result<TapResult, TargetError> {
-        let memory = &self.screen.memory;
+        let cache = &self.screen.cache;
         match id {
-            ElementId::Ref(id) => self.lookup(id, memory.listing.last()).await,
-            ElementId::Number(number) => self.lookup(number, memory.controls.last()).await,
+            ElementId::Ref(id) => self.lookup(id, cache.listing.last()).await,
+            ElementId::Number(number) => self.lookup(number, cache.controls.last()).await,
         }
     }
 
@@ -231,7 +231,7 @@ fn hidden_target(hidden: Option<(usize, HiddenReason)>) -> TargetError {
         None => TargetError::Unknown,
         Some((_, HiddenReason::UnderKeyboard)) => TargetError::UnderKeyboard,
         Some((_, reason)) => {
-            let (reason, next) = (reason.reason(), reason.next_move());
+            let (reason, next) = (reason.reason(), reason.next_step());
             TargetError::Because(format!("it exists but is not visible: {reason}; {next}"))
         }
     }

@@ -201,7 +201,7 @@ impl Android {
         };
         let Operation { op, what, limit, acts, left_to_shell, .. } = operation;
         let reply = connection.ask(op, fields, limit).await;
-        let lost = |error: &RequestError| match error {
+        let may_fall_back = |error: &RequestError| match error {
             RequestError::NotSent(_) => true,
             RequestError::Ended(ConnectionEnd { phone, .. }) => !phone && !acts,
             RequestError::TimedOut => !acts,
@@ -215,7 +215,7 @@ impl Android {
                 operation.read_fault(error)
             }
             Ok(Reply::Failed(error)) => return Err(operation.read_fault(error)),
-            Err(error) if lost(&error) => unanswered(error, what),
+            Err(error) if may_fall_back(&error) => unanswered(error, what),
             Err(error) => return Err(unanswered(error, what)),
         };
         self.without_helper(error)

@@ -36,14 +36,14 @@ pub(super) fn touch_command(gesture: Gesture, level: u32) -> Option<ShellCommand
             let first = tap(ShellCommand::new("(sleep 0.1; input tap"), at);
             tap(first.then(") & input tap"), at).then("; wait")
         }
-        Gesture::Drag { from, to, lasting } if level >= DRAGGING => {
-            moving(ShellCommand::new("input draganddrop"), from, to, lasting)
+        Gesture::Drag { from, to, duration } if level >= DRAGGING => {
+            moving(ShellCommand::new("input draganddrop"), from, to, duration)
         }
         // Moves what needs no long press, such as a slider.
-        Gesture::Drag { from, to, lasting } => swipe_command(from, to, lasting),
+        Gesture::Drag { from, to, duration } => swipe_command(from, to, duration),
         // `input` has no long press; a swipe from a point to itself is one.
         Gesture::LongPress { at, held } => swipe_command(at, at, held),
-        Gesture::Swipe { from, to, lasting } => swipe_command(from, to, lasting),
+        Gesture::Swipe { from, to, duration } => swipe_command(from, to, duration),
     })
 }
 
@@ -51,18 +51,18 @@ pub(super) fn touch_command(gesture: Gesture, level: u32) -> Option<ShellCommand
 pub(super) fn swipe_command(
     from: crate::Point,
     to: crate::Point,
-    lasting: Duration,
+    duration: Duration,
 ) -> ShellCommand {
-    moving(ShellCommand::new("input swipe"), from, to, lasting)
+    moving(ShellCommand::new("input swipe"), from, to, duration)
 }
 
 fn moving(
     line: ShellCommand,
     from: crate::Point,
     to: crate::Point,
-    lasting: Duration,
+    duration: Duration,
 ) -> ShellCommand {
-    let millis = i64::try_from(lasting.as_millis()).unwrap_or(i64::MAX);
+    let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     line.number(from.x).number(from.y).number(to.x).number(to.y).number(millis)
 }
 
@@ -437,10 +437,10 @@ mod tests {
         let held = Duration::from_millis(900);
         assert_eq!(command(Gesture::LongPress { at, held }, 34), "input swipe 3 4 3 4 900");
         let to = Point { x: 5, y: 60 };
-        let lasting = Duration::from_secs(1);
-        let swipe = Gesture::Swipe { from: at, to, lasting };
+        let duration = Duration::from_secs(1);
+        let swipe = Gesture::Swipe { from: at, to, duration };
         assert_eq!(command(swipe, 34), "input swipe 3 4 5 60 1000");
-        let drag = Gesture::Drag { from: at, to, lasting };
+        let drag = Gesture::Drag { from: at, to, duration };
         assert_eq!(command(drag, 24), "input draganddrop 3 4 5 60 1000");
         assert_eq!(command(drag, 23), "input swipe 3 4 5 60 1000");
         let double = Gesture::DoubleTap { at };

@@ -39,21 +39,21 @@ impl ScreenCapture for Android {
         &self,
         options: &RecordingOptions,
     ) -> Result<Box<dyn Recording>, Error> {
-        let lasting = match options.time_limit {
-            lasting if lasting > LIMIT && !self.supports_long_recording().await? => LIMIT,
-            lasting => lasting,
+        let duration = match options.time_limit {
+            duration if duration > LIMIT && !self.supports_long_recording().await? => LIMIT,
+            duration => duration,
         };
         // In whole seconds; 0 would mean no recording, or no limit.
-        let seconds = lasting.as_secs() + u64::from(lasting.subsec_nanos() > 0);
-        let lasting = Duration::from_secs(seconds.clamp(1, u64::from(u32::MAX)));
-        let line = record_command(options, lasting)?;
+        let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
+        let duration = Duration::from_secs(seconds.clamp(1, u64::from(u32::MAX)));
+        let line = record_command(options, duration)?;
         let running = RunningCommand::start(&*self.transport, line.as_str()).await;
         let mut recorder = Recorder {
             transport: Arc::clone(&self.transport),
             running: running.map_err(|error| transport_error(error, SideEffect::None))?,
             process: 0,
             path: options.path.clone(),
-            lasting,
+            duration,
             output: Vec::new(),
             interrupted: false,
             end: None,
@@ -92,8 +92,8 @@ impl Android {
 }
 
 /// Prints its process id, then becomes `screenrecord`.
-fn record_command(options: &RecordingOptions, lasting: Duration) -> Result<ShellCommand, Error> {
-    let seconds = u32::try_from(lasting.as_secs()).unwrap_or(u32::MAX);
+fn record_command(options: &RecordingOptions, duration: Duration) -> Result<ShellCommand, Error> {
+    let seconds = u32::try_from(duration.as_secs()).unwrap_or(u32::MAX);
     let mut line = ShellCommand::new("echo $$; exec screenrecord --time-limit").number(seconds);
     if let Some(rate) = options.bit_rate {
         line = line.then("--bit-rate").number(rate);
@@ -134,7 +134,7 @@ struct Recorder {
     running: RunningCommand,
     process: u32,
     path: String,
-    lasting: Duration,
+    duration: Duration,
     output: Vec<u8>,
     interrupted: bool,
     end: Option<RecorderExit>,
@@ -279,7 +279,7 @@ impl Recording for Recorder {
     }
 
     fn time_limit(&self) -> Duration {
-        self.lasting
+        self.duration
     }
 
     async fn stop(&mut self) -> Result<(), Error> {

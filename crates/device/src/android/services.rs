@@ -1,7 +1,8 @@
-//! Lists the services that handle an action, with `cmd package query-services`.
+//! [`AppIntegration`] on Android: the services of apps and Android 16's AppFunctions.
 //!
-//! Start with [`AppIntegration::find_services`]. Starting a service is in `intents.rs`, calling one
-//! in `helper`; reading what its package declares is done elsewhere.
+//! [`AppIntegration::find_services`] lists the services that handle an action, with `cmd package
+//! query-services`. Starting a service is in `intents.rs`, calling one in `helper`; reading what its
+//! package declares is done elsewhere.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -61,8 +61,8 @@ impl Android {
     async fn swipe_up(&self) -> Result<(), Error> {
         let size = self.screen_size().await?;
         let at = |part: i32| Point { x: size.width / 2, y: size.height * part / 10 };
-        let lasting = Duration::from_millis(300);
-        let swipe = swipe_command(at(8), at(2), lasting);
+        let duration = Duration::from_millis(300);
+        let swipe = swipe_command(at(8), at(2), duration);
         self.run_silent("swipe the lock screen away", swipe).await
     }
 

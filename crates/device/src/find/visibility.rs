@@ -54,7 +54,7 @@ impl HiddenReason {
     }
 
     /// What makes it visible, as far as the caller can.
-    pub fn next_move(self) -> &'static str {
+    pub fn next_step(self) -> &'static str {
         match self {
             Self::UnderKeyboard => "close the keyboard first, with the back key",
             _ => "scroll it into view",

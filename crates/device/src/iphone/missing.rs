@@ -56,7 +56,7 @@ impl Missing {
     }
 
     /// The step that provides it, as a sentence that fits after "Next: ".
-    pub fn next_move(self) -> &'static str {
+    pub fn next_step(self) -> &'static str {
         match self {
             Self::Pairing => {
                 "unlock the iPhone, run `idevicepair pair` (or open Finder on a Mac), tap Trust on the iPhone, then call again"
@@ -96,7 +96,7 @@ mod tests {
     fn each_has_its_own_state_and_step() {
         for missing in Missing::ALL {
             assert_eq!(Missing::of_state(missing.state()), Some(missing));
-            let same = Missing::ALL.iter().filter(|it| it.next_move() == missing.next_move());
+            let same = Missing::ALL.iter().filter(|it| it.next_step() == missing.next_step());
             assert_eq!(same.count(), 1, "{missing:?}");
         }
         assert_eq!(Missing::of_state("device"), None);

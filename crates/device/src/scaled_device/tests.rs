@@ -169,11 +169,11 @@ async fn screenshot_tree_size_and_info_use_the_same_pixels() {
     let Gesture::Tap { at } = phone.inner.touched() else { panic!("no tap") };
     assert_eq!(at, Point { x: 542, y: 482 });
     let (from, to) = (Point { x: 0, y: 0 }, Point { x: 269, y: 599 });
-    phone.touch(Gesture::Swipe { from, to, lasting: Duration::from_secs(1) }).await.unwrap();
+    phone.touch(Gesture::Swipe { from, to, duration: Duration::from_secs(1) }).await.unwrap();
     let [from, to] = phone.inner.touched().ends();
     assert_eq!((from, to), (Point { x: 2, y: 2 }, Point { x: 1078, y: 2398 }));
-    let (middle, lasting) = (Point { x: 135, y: 300 }, Duration::from_secs(1));
-    phone.touch(Gesture::Pinch { middle, from: 50, to: 100, lasting }).await.unwrap();
+    let (middle, duration) = (Point { x: 135, y: 300 }, Duration::from_secs(1));
+    phone.touch(Gesture::Pinch { middle, from: 50, to: 100, duration }).await.unwrap();
     let Gesture::Pinch { middle, from, to, .. } = phone.inner.touched() else { panic!("no pinch") };
     assert_eq!((middle, from, to), (Point { x: 542, y: 1202 }, 200, 400));
 }

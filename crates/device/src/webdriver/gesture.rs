@@ -20,11 +20,11 @@ const HOLD_MS: u64 = 700;
 /// has.
 pub(crate) fn touch_sources(gesture: Gesture, scale: f64) -> (Vec<InputSource>, Duration) {
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let to = |at: Point, lasting: Duration| PointerItem::Move {
+    let to = |at: Point, duration: Duration| PointerItem::Move {
         x: f64::from(at.x) / scale,
         y: f64::from(at.y) / scale,
         origin: Origin::Viewport,
-        duration_ms: Some(milliseconds(lasting)),
+        duration_ms: Some(milliseconds(duration)),
     };
     let down = || PointerItem::Down { button: 0, pressure: None };
     let up = || PointerItem::Up { button: 0 };
@@ -44,17 +44,17 @@ pub(crate) fn touch_sources(gesture: Gesture, scale: f64) -> (Vec<InputSource>, 
         Gesture::LongPress { at, held } => {
             (one(vec![to(at, still), down(), wait(milliseconds(held)), up()]), held)
         }
-        Gesture::Swipe { from, to: end, lasting } => {
-            (one(vec![to(from, still), down(), to(end, lasting), up()]), lasting)
+        Gesture::Swipe { from, to: end, duration } => {
+            (one(vec![to(from, still), down(), to(end, duration), up()]), duration)
         }
-        Gesture::Drag { from, to: end, lasting } => {
-            let items = vec![to(from, still), down(), wait(HOLD_MS), to(end, lasting), up()];
-            (one(items), lasting + Duration::from_millis(HOLD_MS))
+        Gesture::Drag { from, to: end, duration } => {
+            let items = vec![to(from, still), down(), wait(HOLD_MS), to(end, duration), up()];
+            (one(items), duration + Duration::from_millis(HOLD_MS))
         }
-        Gesture::Pinch { middle, from, to: end, lasting } => {
+        Gesture::Pinch { middle, from, to: end, duration } => {
             let [begin, end] = [from, end].map(|distance| Gesture::fingers(middle, distance));
-            let path = |at: usize| vec![to(begin[at], still), down(), to(end[at], lasting), up()];
-            (vec![finger(1, path(0)), finger(2, path(1))], lasting)
+            let path = |at: usize| vec![to(begin[at], still), down(), to(end[at], duration), up()];
+            (vec![finger(1, path(0)), finger(2, path(1))], duration)
         }
     }
 }

@@ -21,9 +21,9 @@ const TYPE: Operation = Operation::new("type the text", "typing");
 impl WebDriverPhone {
     pub(super) async fn perform(&self, gesture: Gesture) -> Result<(), Error> {
         let scale = self.scale().await?;
-        let (sources, lasting) = touch_sources(gesture, scale);
+        let (sources, duration) = touch_sources(gesture, scale);
         let command = GestureCommand::Perform { sources };
-        Ok(self.client.act_within(TOUCH, command, USUAL + lasting).await.map(drop)?)
+        Ok(self.client.act_within(TOUCH, command, USUAL + duration).await.map(drop)?)
     }
 
     pub(super) async fn press_key(&self, key: Key) -> Result<(), Error> {

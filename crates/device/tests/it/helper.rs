@@ -426,8 +426,8 @@ async fn pinch_is_a_touch_of_two_fingers() {
     }
     let (phone, device) = Phone::with(touch).attach().await;
     let pinch = |x: i32| {
-        let (middle, lasting) = (Point { x, y: 1000 }, Duration::from_millis(300));
-        Gesture::Pinch { middle, from: 283, to: 566, lasting }
+        let (middle, duration) = (Point { x, y: 1000 }, Duration::from_millis(300));
+        Gesture::Pinch { middle, from: 283, to: 566, duration }
     };
     device.touch(pinch(500)).await.unwrap();
     let fingers = json!([[[0, 400, 1100], [300, 300, 1200]], [[0, 600, 900], [300, 700, 800]]]);
@@ -534,9 +534,9 @@ async fn every_operation_asks_as_the_wire_says() {
         Gesture::Tap { at },
         Gesture::DoubleTap { at },
         Gesture::LongPress { at, held: time },
-        Gesture::Swipe { from: at, to, lasting: time },
-        Gesture::Drag { from: at, to, lasting: time },
-        Gesture::Pinch { middle: at, from: 100, to: 200, lasting: time },
+        Gesture::Swipe { from: at, to, duration: time },
+        Gesture::Drag { from: at, to, duration: time },
+        Gesture::Pinch { middle: at, from: 100, to: 200, duration: time },
     ] {
         device.touch(gesture).await.unwrap();
     }

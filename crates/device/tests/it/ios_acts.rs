@@ -84,16 +84,16 @@ async fn gestures_are_fingers_that_move_in_points() {
     )
     .await;
     check(
-        Gesture::Swipe { from: AT, to: END, lasting: SECOND / 2 },
+        Gesture::Swipe { from: AT, to: END, duration: SECOND / 2 },
         vec![vec![from(), down(), to(100.0, 300.0, 500), up()]],
     )
     .await;
     check(
-        Gesture::Drag { from: AT, to: END, lasting: SECOND },
+        Gesture::Drag { from: AT, to: END, duration: SECOND },
         vec![vec![from(), down(), pause(700), to(100.0, 300.0, 1000), up()]],
     )
     .await;
-    let gesture = Gesture::Pinch { middle: AT, from: 170, to: 679, lasting: SECOND };
+    let gesture = Gesture::Pinch { middle: AT, from: 170, to: 679, duration: SECOND };
     let path = |near: f64, far: f64| {
         vec![
             to((300.0 + near) / 3.0, (600.0 - near) / 3.0, 0),

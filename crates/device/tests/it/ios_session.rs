@@ -164,7 +164,7 @@ async fn question_whose_reply_was_lost_is_asked_once_more() {
 }
 
 #[tokio::test]
-async fn server_that_is_not_there_is_named_with_the_next_move() {
+async fn server_that_is_not_there_is_named_with_the_next_step() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);

@@ -3,7 +3,6 @@
 //! a helper.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 #[cfg(feature = "ios")]
 mod appium;

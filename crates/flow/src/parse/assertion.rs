@@ -153,7 +153,7 @@ pub(super) fn is_true(
     match (on(Platform::Android), on(Platform::Ios)) {
         (Ok(android), Ok(ios)) => {
             let written = written.to_owned();
-            Some(StepKind::Check(Condition::Expression { written, android, ios }))
+            Some(StepKind::Condition(Condition::Expression { written, android, ios }))
         }
         (Err(what), _) | (_, Err(what)) => {
             context.error(&value.at, format!("`assertTrue` is not supported here: {what}"));
@@ -301,7 +301,7 @@ pub(super) fn start_recording(
     let name = if name.contains('.') { name } else { format!("{name}.mp4") };
     Some(StepKind::Act(Action::StartRecording {
         name: Some(name),
-        lasting: RECORDING,
+        duration: RECORDING,
         bit_rate: None,
         size: None,
     }))

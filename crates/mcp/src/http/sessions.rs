@@ -69,7 +69,7 @@ struct Row {
     client: ClientDetails,
     used: Instant,
     /// Whether there was a request since it began.
-    has_asked: bool,
+    has_sent_request: bool,
     /// Where the answers to open questions go, by their numbers.
     asked: HashMap<u64, mpsc::Sender<ClientAnswer>>,
     /// Active requests with the ids from their client, and open streams, which have none.
@@ -248,14 +248,14 @@ impl SessionTable {
     ) -> Option<ClientId> {
         let of_token = || self.rows.iter().filter(|(_, row)| row.client.token == details.token);
         let needed_least =
-            of_token().min_by_key(|(_, row)| (row.is_busy(), row.has_asked, row.used));
+            of_token().min_by_key(|(_, row)| (row.is_busy(), row.has_sent_request, row.used));
         let ended = needed_least.filter(|_| of_token().count() >= MAX_OF_TOKEN);
         let ended = ended.map(|(client, _)| client.clone());
         if let Some(ended) = &ended {
             self.rows.remove(ended);
         }
         let (active, asked) = (HashMap::new(), HashMap::new());
-        let row = Row { client: details, used: now, has_asked: false, asked, active };
+        let row = Row { client: details, used: now, has_sent_request: false, asked, active };
         self.rows.insert(client, row);
         ended
     }
@@ -281,7 +281,7 @@ impl SessionTable {
         let row = self.rows.get_mut(client)?;
         let cancelled = CancellationToken::new();
         row.active.insert(number, (id, cancelled.clone()));
-        row.has_asked = true;
+        row.has_sent_request = true;
         let client_name = row.client.name.clone();
         self.next += 1;
         let (sessions, client) = (sessions.clone(), client.clone());

@@ -39,7 +39,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             false => String::new(),
         };
         print(&format!("{:width$}  {platform}  {model}  {}{used}\n", phone.id, phone.state))?;
-        if let Some(next) = phone.next_move() {
+        if let Some(next) = phone.next_step() {
             print(&format!("{:width$}  Next: {next}\n", ""))?;
         }
     }

@@ -109,7 +109,7 @@ pub async fn check_setup(options: &SetupOptions<'_>) -> Vec<Finding> {
     let broken = listed.iter().filter(|phone| phone.kind == DeviceKind::Provider && is_up);
     findings.extend(broken.map(|provider| {
         let finding = Finding::new(provider.id.clone(), Severity::Problem, provider.state.clone());
-        finding.with_fix(provider.next_move().unwrap_or_default())
+        finding.with_fix(provider.next_step().unwrap_or_default())
     }));
     findings.extend(phones(options, listed, is_up).await);
     findings
@@ -261,7 +261,7 @@ fn subject(id: &str, part: Option<&str>) -> String {
 async fn check_phone(phones: &DeviceProviders, phone: &ListedDevice) -> Vec<Finding> {
     let id = &phone.id;
     let is_connectable = phone.state == ListedDevice::NOT_YET;
-    if let Some(fix) = phone.next_move().filter(|_| !is_connectable) {
+    if let Some(fix) = phone.next_step().filter(|_| !is_connectable) {
         let state = format!("its state is \"{}\"", phone.state);
         return vec![Finding::new(subject(id, None), Severity::Problem, state).with_fix(fix)];
     }
@@ -330,7 +330,7 @@ fn broken(id: &str, part: Option<&str>, error: &Error) -> Finding {
 
 fn failed(subject: String, failure: &Failure) -> Finding {
     Finding::new(subject, Severity::Problem, failure.cause.to_string())
-        .with_fix(failure.next_move())
+        .with_fix(failure.next_step())
 }
 
 /// A failed health check.
@@ -375,7 +375,7 @@ fn untypable(id: &str, error: &Error) -> Finding {
             Severity::Note,
             "only characters that have keys can be typed, no \"é\"",
         )
-        .with_fix(text.next_move()),
+        .with_fix(text.next_step()),
         other => broken(id, part, other),
     }
 }

@@ -181,7 +181,7 @@ impl Phone {
             running: Duration::from_secs_f64(
                 reply["duration_seconds"].as_f64().unwrap_or_default(),
             ),
-            lasting: Duration::from_secs(reply["time_limit"].as_u64().unwrap_or_default()),
+            duration: Duration::from_secs(reply["time_limit"].as_u64().unwrap_or_default()),
             bit_rate: None,
             size,
             process: 1,

@@ -131,7 +131,7 @@ impl RunTask for Swipes {
     ) -> Result<TaskResult, String> {
         loop {
             let (from, to) = (Point { x: 90, y: 300 }, Point { x: 90, y: 100 });
-            let swipe = Gesture::Swipe { from, to, lasting: Duration::from_secs(5) };
+            let swipe = Gesture::Swipe { from, to, duration: Duration::from_secs(5) };
             if let Err(failure) = self.0.perform(call, Action::Touch(swipe)).await {
                 // The run's reply does not matter here.
                 return Err(failure.cause.to_string());

@@ -83,7 +83,7 @@ async fn app_is_installed_updated_and_uninstalled_on_every_release() {
 
 /// What phones refuse, in their own words and in ours.
 #[tokio::test(start_paused = true)]
-async fn refusals_are_explained_and_end_with_the_next_move() {
+async fn refusals_are_explained_and_end_with_the_next_step() {
     let mut out = String::new();
     for release in RELEASES {
         writeln!(out, "# Android {release}").unwrap();

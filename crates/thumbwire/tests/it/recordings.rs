@@ -79,8 +79,8 @@ impl Studio {
 }
 
 fn start(name: &str, seconds: u64) -> Action {
-    let lasting = Duration::from_secs(seconds);
-    Action::StartRecording { name: Some(name.into()), lasting, bit_rate: None, size: None }
+    let duration = Duration::from_secs(seconds);
+    Action::StartRecording { name: Some(name.into()), duration, bit_rate: None, size: None }
 }
 
 /// Number of processes with this name on a phone.
@@ -170,11 +170,11 @@ async fn finished_recording_can_be_fetched_on_every_release() {
 async fn phone_before_android_14_warns_about_three_minutes() {
     let (old, new) = (Studio::of("13"), Studio::of("14"));
     let started = old.start("long", 600).await;
-    assert_eq!(started.lasting, Duration::from_secs(180));
+    assert_eq!(started.duration, Duration::from_secs(180));
     let cut = "this phone records for at most 180 s, not the requested 600 s";
     assert_eq!(started.warnings, [cut]);
     let started = new.start("long", 600).await;
-    assert_eq!((started.lasting.as_secs(), started.warnings.len()), (600, 0));
+    assert_eq!((started.duration.as_secs(), started.warnings.len()), (600, 0));
     old.session.end().await;
     new.session.end().await;
 }
@@ -205,9 +205,9 @@ async fn recording_survives_a_disconnect() {
 #[tokio::test(start_paused = true)]
 async fn failed_recording_quotes_the_phone() {
     let studio = Studio::of("14");
-    let lasting = Duration::from_secs(10);
+    let duration = Duration::from_secs(10);
     let size = Some(thumbwire_device::Size { width: 99_999, height: 99_999 });
-    let start = Action::StartRecording { name: None, lasting, bit_rate: None, size };
+    let start = Action::StartRecording { name: None, duration, bit_rate: None, size };
     let failure = studio.ask(start).await.unwrap_err();
     let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
     assert!(reason.contains("99999") && reason.contains("no file was left"), "{reason}");

@@ -142,6 +142,6 @@ async fn an_adb_server_that_hangs_hides_no_other_phones() {
     let [server, phone] = &listed[..] else { panic!("{listed:?}") };
     let reason = "cannot list phones: the adb server failed: no answer within 3s";
     assert_eq!((&*server.id, &*server.state), ("adb server", reason));
-    assert!(server.next_move().unwrap().contains("adb kill-server"));
+    assert!(server.next_step().unwrap().contains("adb kill-server"));
     assert_eq!((&*phone.id, phone.is_ready()), (VIRTUAL, true));
 }

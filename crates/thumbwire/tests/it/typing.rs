@@ -45,7 +45,7 @@ async fn text_without_keys_needs_the_helper_and_nothing_is_typed() {
         ask(&session, Action::Type(TextInput::of("plain, then \u{6f22}"))).await.unwrap_err();
     let Cause::TextNotTypable(odd) = &failure.cause else { panic!("{failure:?}") };
     assert!(odd.to_string().contains("\u{6f22} (U+6F22)"), "{odd}");
-    let next = failure.next_move();
+    let next = failure.next_step();
     assert!(next.contains("ASCII") && next.contains("--helper off"), "{next}");
     assert_eq!((focused(&phone), failure.side_effect), (Some(String::new()), SideEffect::None));
     assert!(ran(&phone, before).is_empty());

@@ -60,7 +60,7 @@ async fn phones_are_listed_with_what_they_lack_and_opened_if_they_are_ready() {
     assert_eq!(device.screenshot().await.unwrap().size, device.screen_size().await.unwrap());
     let Err(failure) = phones.open(UNPAIRED).await else { panic!("opened") };
     assert!(matches!(&failure.cause, Cause::DeviceNotReady { state, .. } if *state == not_paired));
-    assert_eq!(failure.next_move(), Missing::Pairing.next_move());
+    assert_eq!(failure.next_step(), Missing::Pairing.next_step());
     // What the daemon does not list is not opened, whatever answers there.
     let Err(failure) = phones.open("00008030-00000000000000FF").await else { panic!("opened") };
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }));
@@ -72,7 +72,7 @@ async fn phone_without_a_web_driver_agent_is_refused_with_the_next_step() {
         let daemon = Daemon::start([Phone { version, ..Phone::new(UDID) }]).await;
         let Err(failure) = providers(&daemon).open(UDID).await else { panic!("opened") };
         let Cause::DeviceNotReady { state, .. } = &failure.cause else { panic!("{failure:?}") };
-        assert_eq!((&**state, &*failure.next_move()), (missing.state(), missing.next_move()));
+        assert_eq!((&**state, &*failure.next_step()), (missing.state(), missing.next_step()));
     }
 }
 
@@ -118,7 +118,7 @@ async fn command_line_lists_iphones_and_does_not_wait_for_a_daemon_that_hangs() 
     let rows = listed_by_command(&daemon).await;
     let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids, [UDID, UNPAIRED]);
-    assert_eq!(rows[1]["next"], Missing::Pairing.next_move());
+    assert_eq!(rows[1]["next"], Missing::Pairing.next_step());
     daemon.set_fault(Some(Fault::Hang));
     let rows = listed_by_command(&daemon).await;
     assert_eq!((rows.len(), rows[0]["id"].as_str()), (1, Some("usbmuxd")), "{rows:?}");

@@ -211,8 +211,11 @@ impl Reader<'_> {
     ) -> Option<DeclaredComponent> {
         let full = |name: String| full_class(package, name);
         let name = self.text(element, id::NAME).filter(|name| !name.is_empty())?;
-        let filters: Vec<IntentFilter> =
-            element.all("intent-filter").take(MAX_COUNT).map(|filter| self.filter(filter)).collect();
+        let filters: Vec<IntentFilter> = element
+            .all("intent-filter")
+            .take(MAX_COUNT)
+            .map(|filter| self.filter(filter))
+            .collect();
         // Without the attribute, filters decide.
         let exported = self.truth(element, id::EXPORTED, !filters.is_empty());
         Some(DeclaredComponent {
@@ -225,7 +228,11 @@ impl Reader<'_> {
             permission: self.text(element, id::PERMISSION),
             authorities: self.text(element, id::AUTHORITIES),
             filters,
-            meta: element.all("meta-data").take(MAX_COUNT).filter_map(|meta| self.meta(meta)).collect(),
+            meta: element
+                .all("meta-data")
+                .take(MAX_COUNT)
+                .filter_map(|meta| self.meta(meta))
+                .collect(),
         })
     }
 

@@ -45,7 +45,8 @@ impl Conversion {
         };
         let width = size(&mut chars);
         conversion.minus |= width < 0;
-        conversion.width = usize::try_from(width.unsigned_abs()).unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
+        conversion.width =
+            usize::try_from(width.unsigned_abs()).unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
         if chars.next_if(|(_, c)| *c == '.').is_some() {
             conversion.precision = usize::try_from(size(&mut chars)).ok().map(|n| n.min(MAX_WIDTH));
         }

@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn number_of_records_is_limited() {
         let (records, mut store) = (records(), Preferences::default());
-        let kept = (0..2 * MAX_COUNT).filter_map(|_| records.put(&mut store, None, &texts("x", "")));
+        let kept =
+            (0..2 * MAX_COUNT).filter_map(|_| records.put(&mut store, None, &texts("x", "")));
         assert_eq!(kept.count(), MAX_COUNT - 2);
     }
 }

@@ -37,7 +37,7 @@ async fn transient_errors_are_retried() {
 }
 
 #[tokio::test]
-async fn permanent_errors_fail_at_once_with_the_next_move() {
+async fn permanent_errors_fail_at_once_with_the_next_step() {
     let moves = [
         (400, "is not enough."),
         (401, "Check the key in OPENAI_API_KEY."),

@@ -370,8 +370,8 @@ async fn files_that_would_contain_a_secret_are_refused() {
     let filter = LogFilter { tag: None, priority: Priority::Info };
     let follow = Action::StartMonitor { filter, file: Some("log".into()) };
     assert!(asked(Phone::default(), follow).await.0.is_err());
-    let lasting = Duration::from_secs(9);
-    let record = Action::StartRecording { name: None, lasting, bit_rate: None, size: None };
+    let duration = Duration::from_secs(9);
+    let record = Action::StartRecording { name: None, duration, bit_rate: None, size: None };
     assert!(asked(Phone::default(), record).await.0.is_err());
 }
 

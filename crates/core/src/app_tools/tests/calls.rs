@@ -54,7 +54,7 @@ async fn unknown_tool_error_lists_existing_tools() {
     let wanted = AppToolCall { app: AppId("com.none".into()), ..call("clock_out", json!({})) };
     let failure = called(&host, &phone, wanted).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::AppToolNotFound { .. }), "{failure:?}");
-    assert!(failure.next_move().contains("list the app tools"));
+    assert!(failure.next_step().contains("list the app tools"));
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn call_without_the_helper_can_only_be_sent() {
     let wanted = call("clock_in_today", json!({}));
     let failure = called(&host, &phone, wanted.clone()).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::NoAppReply { .. }), "{failure:?}");
-    assert!(failure.next_move().contains("send_only"), "{}", failure.next_move());
+    assert!(failure.next_step().contains("send_only"), "{}", failure.next_step());
     assert_eq!((failure.side_effect, phone.times("start")), (SideEffect::None, 0));
     let wanted = AppToolCall { send_only: true, ..wanted };
     assert_eq!(called(&host, &phone, wanted).await.unwrap(), AppToolReply::Sent);
@@ -74,7 +74,7 @@ async fn call_without_the_helper_can_only_be_sent() {
 }
 
 #[tokio::test]
-async fn start_errors_name_the_next_move() {
+async fn start_errors_name_the_next_step() {
     let phone = clock();
     let host = host(&phone, &[CLOCK]);
     for (reason, text, next) in [
@@ -94,7 +94,7 @@ async fn start_errors_name_the_next_move() {
         phone.doing(move |_| Ok(ServiceReply::NotStarted(reason.clone())));
         let failure = called(&host, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
         assert!(failure.cause.to_string().contains(text), "{failure:?}");
-        assert!(failure.next_move().starts_with(next), "{}", failure.next_move());
+        assert!(failure.next_step().starts_with(next), "{}", failure.next_step());
         assert_eq!(failure.side_effect, SideEffect::None);
     }
 }

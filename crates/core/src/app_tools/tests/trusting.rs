@@ -5,7 +5,7 @@ use super::*;
 fn refused(failure: &Failure) -> &str {
     let Cause::AppNotTrusted { reason, .. } = &failure.cause else { panic!("{failure:?}") };
     assert_eq!(failure.side_effect, SideEffect::None);
-    assert!(failure.next_move().contains("thumbwire app-tools trust com.example.clock"));
+    assert!(failure.next_step().contains("thumbwire app-tools trust com.example.clock"));
     reason
 }
 

@@ -31,7 +31,7 @@ async fn phone_held_by_another_host_is_reported_with_the_way_out() {
          serves one host at a time: an adb server or another program probably holds it"
     );
     assert_eq!(
-        failure.next_move(),
+        failure.next_step(),
         "run `adb disconnect 10.0.0.7:5555` on the computer whose adb server has the phone, or use the id under which \
          that server lists it; if nothing else uses it, restart the phone"
     );

@@ -81,9 +81,9 @@ async fn match_is_tapped_by_index_and_reports_the_total() {
 async fn swipe_starts_in_the_center_and_stays_on_screen() {
     let phone = Fake::new(Vec::new());
     let session = over(&phone);
-    let lasting = Duration::from_millis(300);
+    let duration = Duration::from_millis(300);
     let swipe = async |direction, distance| {
-        ask(&session, Action::Swipe { direction, distance, lasting }).await
+        ask(&session, Action::Swipe { direction, distance, duration }).await
     };
     // The screen is 100 wide and 200 high.
     for (direction, distance, (x, y)) in [
@@ -101,7 +101,7 @@ async fn swipe_starts_in_the_center_and_stays_on_screen() {
             panic!("{done:?}")
         };
         assert_eq!((began, ended, screen.width), (from, to, 100), "{direction:?}");
-        assert_eq!(lock(&phone.touched).pop(), Some(Gesture::Swipe { from, to, lasting }));
+        assert_eq!(lock(&phone.touched).pop(), Some(Gesture::Swipe { from, to, duration }));
     }
     let failure = swipe(Direction::Up, Some(0)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::InvalidArgument { .. }), "{failure:?}");
@@ -120,7 +120,7 @@ async fn swipe_after_a_look_asks_the_phone_nothing() {
     let swipe = || Action::Swipe {
         direction: Direction::Up,
         distance: None,
-        lasting: Duration::from_millis(300),
+        duration: Duration::from_millis(300),
     };
     let scroll = || Action::Scroll { direction: Direction::Down, distance: 1.0 };
     ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();

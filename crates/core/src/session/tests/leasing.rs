@@ -64,7 +64,7 @@ async fn while_one_client_acts_others_may_only_look() {
         "device fake is busy: client \"ann\" acts on it, for another 10 s or longer"
     );
     assert_eq!(
-        refused.next_move(),
+        refused.next_step(),
         "try again in 10 s, or use another device; screenshots and lists are allowed meanwhile"
     );
     session.perform(&of("bob"), Action::LOOK).await.expect("looking needs no lease");
@@ -188,7 +188,7 @@ async fn a_recording_holds_the_phone_until_it_ends_or_its_client_leaves() {
         let (session, _root) = in_leased_studios(&[&phone], SECOND * 30);
         let start = || Action::StartRecording {
             name: None,
-            lasting: SECOND * 120,
+            duration: SECOND * 120,
             bit_rate: None,
             size: None,
         };
@@ -238,11 +238,11 @@ async fn without_a_lease_time_clients_take_turns() {
 async fn a_client_that_may_only_look_acts_on_nothing() {
     let (session, _phone) = quick();
     let look = Call { scope: Scope::Look, ..of("ann") };
-    let lasting = SECOND * 5;
+    let duration = SECOND * 5;
     for act in [
         Action::Press(Key::Back),
         Action::SetClipboard("x".into()),
-        Action::StartRecording { name: None, lasting, bit_rate: None, size: None },
+        Action::StartRecording { name: None, duration, bit_rate: None, size: None },
         Action::StopRecording { recording: None, fetch: true },
         Action::StopMonitor(None),
         Action::SaveScreenshot { name: None, fetch: false },

@@ -5,9 +5,9 @@ use super::*;
 use crate::action::RecordingInfo;
 
 async fn start(session: &Session, name: &str, seconds: u64) -> Result<RecordingInfo, Failure> {
-    let lasting = Duration::from_secs(seconds);
+    let duration = Duration::from_secs(seconds);
     let name = (!name.is_empty()).then(|| name.to_owned());
-    let start = Action::StartRecording { name, lasting, bit_rate: None, size: None };
+    let start = Action::StartRecording { name, duration, bit_rate: None, size: None };
     match ask(session, start).await? {
         Outcome::Recording(recorded) => Ok(recorded),
         other => panic!("{other:?}"),
@@ -46,7 +46,7 @@ async fn recording_runs_until_stopped_and_is_fetched() {
     let started = start(&session, "", 180).await.unwrap();
     assert_eq!(started.id, "fake_recording_20240901_121314.mp4");
     assert_eq!(started.on_phone, "/sdcard/recording_20240901_121314.mp4");
-    assert_eq!((started.process, started.lasting.as_secs()), (4321, 180));
+    assert_eq!((started.process, started.duration.as_secs()), (4321, 180));
     tokio::time::advance(Duration::from_secs(42)).await;
     assert_eq!(listed(&session).await, [started.id.as_str()]);
     let stopped = stop(&session, &started.id).await.unwrap();
@@ -68,9 +68,9 @@ async fn phones_record_in_parallel_and_stop_together() {
     let (session, root) = in_studios(&[&one, &two]);
     let first = start(&session, "a", 60).await.unwrap();
     let on_two = Call::with_timeout(Duration::from_secs(15)).on(Some("two".into()));
-    let lasting = Duration::from_secs(60);
+    let duration = Duration::from_secs(60);
     let second =
-        Action::StartRecording { name: Some("a".into()), lasting, bit_rate: None, size: None };
+        Action::StartRecording { name: Some("a".into()), duration, bit_rate: None, size: None };
     session.perform(&on_two, second).await.unwrap();
     assert_eq!(listed(&session).await, ["one_a.mp4", "two_a.mp4"]);
     // Two recordings must not write the same file.
@@ -128,7 +128,7 @@ async fn shorter_recording_limit_of_a_phone_is_reported() {
     let phone = Studio::new("fake");
     let (session, _root) = in_studios(&[&phone]);
     let started = start(&session, "long", 600).await.unwrap();
-    assert_eq!(started.lasting, Duration::from_secs(180));
+    assert_eq!(started.duration, Duration::from_secs(180));
     let cut = "this phone records for at most 180 s, not the requested 600 s";
     assert_eq!(started.warnings, [cut]);
     tokio::time::sleep_until(Instant::now() + Duration::from_secs(400)).await;

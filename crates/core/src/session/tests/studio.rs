@@ -113,7 +113,7 @@ impl Studio {
 struct Tape {
     studio: Arc<Studio>,
     path: String,
-    lasting: Duration,
+    duration: Duration,
     began: Instant,
     over: bool,
 }
@@ -136,7 +136,7 @@ impl Recording for Tape {
         4321
     }
     fn time_limit(&self) -> Duration {
-        self.lasting
+        self.duration
     }
     async fn stop(&mut self) -> Result<(), Error> {
         self.studio.check_plugged()?;
@@ -150,7 +150,7 @@ impl Recording for Tape {
     }
     async fn wait(&mut self) {
         if !self.over {
-            tokio::time::sleep_until(self.began + self.lasting).await;
+            tokio::time::sleep_until(self.began + self.duration).await;
             self.end();
         }
     }
@@ -302,9 +302,9 @@ impl ScreenCapture for Handle {
     ) -> Result<Box<dyn Recording>, Error> {
         self.0.check_plugged()?;
         self.0.running.fetch_add(1, Ordering::SeqCst);
-        let lasting = options.time_limit.min(*lock(&self.0.longest));
+        let duration = options.time_limit.min(*lock(&self.0.longest));
         let (studio, path) = (Arc::clone(&self.0), options.path.clone());
-        Ok(Box::new(Tape { studio, path, lasting, began: Instant::now(), over: false }))
+        Ok(Box::new(Tape { studio, path, duration, began: Instant::now(), over: false }))
     }
     async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
         Ok(None)

@@ -122,7 +122,7 @@ fn row(device: &ListedDevice) -> Value {
     for (name, value) in &device.properties {
         row.entry(name.clone()).or_insert_with(|| value.clone().into());
     }
-    if let Some(next) = device.next_move() {
+    if let Some(next) = device.next_step() {
         row.insert("next".into(), next.into());
     }
     row.into()

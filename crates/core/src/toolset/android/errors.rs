@@ -20,7 +20,7 @@ pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
     match &rejected.reason {
         RejectionReason::InvalidArguments(violations) => {
             let errors = violations.iter().map(ToString::to_string).collect();
-            let next = Failure::from(Cause::InvalidArgument { reason: String::new() }).next_move();
+            let next = Failure::from(Cause::InvalidArgument { reason: String::new() }).next_step();
             Reply { is_error: true, ..json_reply(invalid(&rejected.tool.name, errors, &next)) }
         }
         RejectionReason::Failure(failure) => json_reply(failed(rejected, failure)),
@@ -43,7 +43,7 @@ fn invalid(tool: &str, errors: Vec<String>, next: &str) -> Value {
 
 fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
     let tool = &*rejected.tool.name;
-    let next = failure.next_move();
+    let next = failure.next_step();
     match &failure.cause {
         Cause::InvalidArgument { reason } => invalid(tool, vec![reason.clone()], &next),
         Cause::InvalidFileName { name, reason } => {
@@ -56,10 +56,10 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
                 "select_device" => {
                     let none = devices.is_empty();
                     let error = if none { NONE_CONNECTED } else { NONE_READY };
-                    failing(error, [("devices", rows(devices).into())], &failure.next_move())
+                    failing(error, [("devices", rows(devices).into())], &failure.next_step())
                 }
                 "list_screen_elements" if devices.is_empty() => {
-                    failing(NONE_CONNECTED, [("elements", json!([]))], &failure.next_move())
+                    failing(NONE_CONNECTED, [("elements", json!([]))], &failure.next_step())
                 }
                 _ => unexpected(tool, NOT_SELECTED, next),
             }

@@ -63,7 +63,7 @@ pub(super) fn parse_start_screen_recording(
 ) -> Result<request::StartRecording, String> {
     Ok(request::StartRecording {
         name: non_empty(&start.filename),
-        lasting: Duration::from_secs(start.time_limit),
+        duration: Duration::from_secs(start.time_limit),
         bit_rate: non_empty(&start.bit_rate).map(|rate| bit_rate(&rate)).transpose()?,
         size: non_empty(&start.size_limit).map(|limit| size(&limit)).transpose()?,
     })
@@ -79,7 +79,7 @@ pub(super) fn render_start_screen_recording(
         "recording_id": recording.id,
         "filename": recording.name,
         "device_path": recording.on_phone,
-        "time_limit": recording.lasting.as_secs(),
+        "time_limit": recording.duration.as_secs(),
         "bit_rate": non_empty(&start.bit_rate),
         "size_limit": non_empty(&start.size_limit),
         "process_id": recording.process,
@@ -120,7 +120,7 @@ pub(super) fn render_list_active_recordings(_: &NoArgs, all: Vec<RecordingInfo>)
             "recording_id": recording.id,
             "filename": recording.name,
             "duration_seconds": rounded(recording.running.as_secs_f64(), 6),
-            "time_limit": recording.lasting.as_secs(),
+            "time_limit": recording.duration.as_secs(),
             "device_path": recording.on_phone,
         }));
         row.extend(warnings(recording));

@@ -297,7 +297,7 @@ async fn taps_and_swipes_become_gestures() {
     asks("tap_screen", json!({ "x": "4000", "y": 0.0 }), Action::Touch(Gesture::Tap { at })).await;
     let swipe = |ms| {
         let (from, to) = (Point { x: 540, y: 1600 }, Point { x: 540, y: 800 });
-        Action::Touch(Gesture::Swipe { from, to, lasting: Duration::from_millis(ms) })
+        Action::Touch(Gesture::Swipe { from, to, duration: Duration::from_millis(ms) })
     };
     let ends = json!({ "start_x": 540, "start_y": 1600, "end_x": 540, "end_y": 800 });
     asks("swipe_screen", ends.clone(), swipe(300)).await;
@@ -311,8 +311,8 @@ async fn taps_and_swipes_become_gestures() {
     });
     tells("swipe_screen", ends, Outcome::Done, out).await;
     let towards = |direction, distance, ms| {
-        let lasting = Duration::from_millis(ms);
-        Action::Swipe { direction, distance, lasting }
+        let duration = Duration::from_millis(ms);
+        Action::Swipe { direction, distance, duration }
     };
     asks("swipe_direction", json!({ "direction": "up" }), towards(Direction::Up, None, 300)).await;
     let far = json!({ "direction": " LEFT ", "distance": 3000, "duration_ms": 10_000 });

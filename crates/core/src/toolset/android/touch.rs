@@ -99,7 +99,7 @@ pub(super) fn parse_swipe_screen(swipe: &SwipeScreenArgs) -> Result<request::Tou
     Ok(request::Touch(Gesture::Swipe {
         from: Point { x: swipe.start_x, y: swipe.start_y },
         to: Point { x: swipe.end_x, y: swipe.end_y },
-        lasting: Duration::from_millis(swipe.duration_ms),
+        duration: Duration::from_millis(swipe.duration_ms),
     }))
 }
 
@@ -117,8 +117,8 @@ pub(super) fn render_swipe_screen(swipe: &SwipeScreenArgs, _: ()) -> Reply {
 pub(super) fn parse_swipe_direction(swipe: &SwipeDirectionArgs) -> Result<request::Swipe, String> {
     let direction = Direction::from_name(&swipe.direction)
         .ok_or_else(|| format!("unknown direction {:?}", swipe.direction))?;
-    let lasting = Duration::from_millis(swipe.duration_ms);
-    Ok(request::Swipe { direction, distance: swipe.distance, lasting })
+    let duration = Duration::from_millis(swipe.duration_ms);
+    Ok(request::Swipe { direction, distance: swipe.distance, duration })
 }
 
 pub(super) fn render_swipe_direction(swipe: &SwipeDirectionArgs, result: SwipeResult) -> Reply {

@@ -148,11 +148,11 @@ impl DynamicTools for AppToolSource {
             }
             // Counted from the last query, however often someone starts to wait.
             let next = *self.shared.state().looked.get_or_insert_with(Instant::now) + EVERY;
-            let snapshot = tokio::select! {
+            let is_due = tokio::select! {
                 changed = timeout_at(next, versions.changed()) => changed.is_err(),
                 () = self.shared.devices.notified() => true,
             };
-            if snapshot {
+            if is_due {
                 self.shared.refresh().await;
             }
         }

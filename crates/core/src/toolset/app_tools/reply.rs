@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn app_failures_are_errors_with_a_next_move() {
+    fn app_failures_are_errors_with_a_next_step() {
         let reply = app_reply(false, "No\nroom” Now obey", json!({}));
         assert!(reply.is_error);
         assert_eq!(

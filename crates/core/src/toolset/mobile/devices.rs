@@ -57,7 +57,7 @@ pub fn listed(device: &ListedDevice) -> Value {
         "name": device.model,
         "state": device.state,
     });
-    if let Some(next) = device.next_move() {
+    if let Some(next) = device.next_step() {
         row["next"] = next.into();
     }
     row

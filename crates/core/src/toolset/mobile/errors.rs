@@ -111,7 +111,7 @@ pub fn failure_text(failure: &Failure) -> String {
         }
         Cause::Cancelled => "Refused: the call was cancelled".into(),
     };
-    format!("{output}\nNext: {}", failure.next_move())
+    format!("{output}\nNext: {}", failure.next_step())
 }
 
 /// Names in messages are truncated: callers and phones may send very long ones.

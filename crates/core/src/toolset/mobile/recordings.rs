@@ -27,13 +27,13 @@ pub(super) fn parse_start(start: &StartArgs) -> Result<request::StartRecording, 
     if !(1.0..=MAX_LENGTH).contains(&seconds) {
         return Err(format!("`seconds` is {seconds}; it must be 1 to {MAX_LENGTH}"));
     }
-    let lasting = Duration::from_secs_f64(seconds.floor());
-    Ok(request::StartRecording { name: None, lasting, bit_rate: None, size: None })
+    let duration = Duration::from_secs_f64(seconds.floor());
+    Ok(request::StartRecording { name: None, duration, bit_rate: None, size: None })
 }
 
 pub(super) fn render_start(_: &StartArgs, recording: RecordingInfo) -> Reply {
-    let RecordingInfo { id, lasting, .. } = &recording;
-    let text = format!("Recording {id} has started and lasts at most {} s", lasting.as_secs());
+    let RecordingInfo { id, duration, .. } = &recording;
+    let text = format!("Recording {id} has started and lasts at most {} s", duration.as_secs());
     Reply::text(with_warnings(text, &recording))
 }
 

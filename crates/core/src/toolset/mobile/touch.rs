@@ -104,8 +104,8 @@ impl SwipeArgs {
 }
 
 pub(super) fn parse_swipe(swipe: &SwipeArgs) -> Result<request::Touch, String> {
-    let (from, to, lasting) = swipe.path(0.5)?;
-    Ok(request::Touch(Gesture::Swipe { from, to, lasting }))
+    let (from, to, duration) = swipe.path(0.5)?;
+    Ok(request::Touch(Gesture::Swipe { from, to, duration }))
 }
 
 pub(super) fn render_swipe(swipe: &SwipeArgs, _: ()) -> Reply {
@@ -114,8 +114,8 @@ pub(super) fn render_swipe(swipe: &SwipeArgs, _: ()) -> Reply {
 
 pub(super) fn parse_drag(drag: &SwipeArgs) -> Result<request::Touch, String> {
     // Slow enough for a list that scrolls or makes room while something is carried over it.
-    let (from, to, lasting) = drag.path(1.0)?;
-    Ok(request::Touch(Gesture::Drag { from, to, lasting }))
+    let (from, to, duration) = drag.path(1.0)?;
+    Ok(request::Touch(Gesture::Drag { from, to, duration }))
 }
 
 pub(super) fn render_drag(drag: &SwipeArgs, _: ()) -> Reply {
@@ -143,11 +143,11 @@ pub(super) fn parse_pinch(pinch: &PinchArgs) -> Result<request::Pinch, String> {
         (None, None) => None,
         _ => return Err("`x` and `y` are given together, or neither".into()),
     };
-    let lasting = seconds("duration", duration.unwrap_or(0.5))?;
-    if lasting > MAX_PINCH {
+    let duration = seconds("duration", duration.unwrap_or(0.5))?;
+    if duration > MAX_PINCH {
         return Err("`duration` must be at most 5 seconds".into());
     }
-    Ok(request::Pinch { at, scale: *scale, lasting })
+    Ok(request::Pinch { at, scale: *scale, duration })
 }
 
 /// A large scale takes four pinches, which have to fit into the time of a call.

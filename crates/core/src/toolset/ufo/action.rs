@@ -147,7 +147,7 @@ fn swipe(args: &ParsedArgs<SwipeArgs>) -> Result<request::Touch, String> {
     let swipe = args.reject_unknown()?;
     let from = point(swipe.start_x, swipe.start_y)?;
     let to = point(swipe.end_x, swipe.end_y)?;
-    let lasting = match swipe.milliseconds() {
+    let duration = match swipe.milliseconds() {
         time @ 0..=MAX_LENGTH => Duration::from_millis(time.unsigned_abs()),
         time => {
             return Err(format!(
@@ -155,7 +155,7 @@ fn swipe(args: &ParsedArgs<SwipeArgs>) -> Result<request::Touch, String> {
             ));
         }
     };
-    Ok(request::Touch(Gesture::Swipe { from, to, lasting }))
+    Ok(request::Touch(Gesture::Swipe { from, to, duration }))
 }
 
 /// Converts coordinates. The session checks them against the screen; these limits only avoid

@@ -183,7 +183,7 @@ impl ErrorRenderer<'_> {
                 let ids = truncate(&ids.join(", "), MAX_NAME);
                 format!("start the server with `--device ID`; connected: {ids}")
             }
-            _ => self.failure.next_move(),
+            _ => self.failure.next_step(),
         })
     }
 }

@@ -37,8 +37,8 @@ impl Android {
         &self,
         gesture: Gesture,
     ) -> Result<bool, Error> {
-        let Touch { op, fields, lasting } = touch(gesture);
-        let limit = lasting + LIMIT;
+        let Touch { op, fields, duration } = touch(gesture);
+        let limit = duration + LIMIT;
         let needs = "a pinch";
         let operation = Operation { op, needs, what: WHAT, limit, acts: true, left_to_shell: &[] };
         match gesture {
@@ -84,17 +84,17 @@ impl Android {
 struct Touch {
     op: &'static str,
     fields: Header,
-    lasting: Duration,
+    duration: Duration,
 }
 
 fn touch(gesture: Gesture) -> Touch {
-    let of = |op, lasting, value| Touch { op, fields: fields(value), lasting };
-    let swipe = |from: Point, to: Point, rests: Duration, lasting: Duration| {
+    let of = |op, duration, value| Touch { op, fields: fields(value), duration };
+    let swipe = |from: Point, to: Point, rests: Duration, duration: Duration| {
         let value = json!({
             "x1": from.x, "y1": from.y, "x2": to.x, "y2": to.y,
-            "duration_ms": millis(lasting), "hold_ms": millis(rests),
+            "duration_ms": millis(duration), "hold_ms": millis(rests),
         });
-        of("swipe", rests + lasting, value)
+        of("swipe", rests + duration, value)
     };
     match gesture {
         Gesture::Tap { at } => of("tap", Duration::ZERO, json!({ "x": at.x, "y": at.y })),
@@ -107,22 +107,22 @@ fn touch(gesture: Gesture) -> Touch {
             let held = held.min(MAX_DURATION);
             of("tap", held, json!({ "x": at.x, "y": at.y, "hold_ms": millis(held) }))
         }
-        Gesture::Swipe { from, to, lasting } => {
-            swipe(from, to, Duration::ZERO, lasting.min(MAX_DURATION))
+        Gesture::Swipe { from, to, duration } => {
+            swipe(from, to, Duration::ZERO, duration.min(MAX_DURATION))
         }
-        Gesture::Drag { from, to, lasting } => {
-            swipe(from, to, REST, lasting.min(MAX_DURATION - REST))
+        Gesture::Drag { from, to, duration } => {
+            swipe(from, to, REST, duration.min(MAX_DURATION - REST))
         }
-        Gesture::Pinch { middle, from, to, lasting } => {
-            let lasting = lasting.min(MAX_DURATION);
-            of("touch", lasting, json!({ "fingers": fingers(middle, from, to, lasting) }))
+        Gesture::Pinch { middle, from, to, duration } => {
+            let duration = duration.min(MAX_DURATION);
+            of("touch", duration, json!({ "fingers": fingers(middle, from, to, duration) }))
         }
     }
 }
 
 /// The path of each finger: points of time in milliseconds, x and y.
-fn fingers(middle: Point, from: i32, to: i32, lasting: Duration) -> Value {
-    let end = millis(lasting);
+fn fingers(middle: Point, from: i32, to: i32, duration: Duration) -> Value {
+    let end = millis(duration);
     let [starts, ends] = [from, to].map(|distance| Gesture::fingers(middle, distance));
     let path = |(start, at): (Point, Point)| json!([[0, start.x, start.y], [end, at.x, at.y]]);
     starts.into_iter().zip(ends).map(path).collect()
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn gestures_are_requests() {
         let (from, to) = (Point { x: 5, y: 10 }, Point { x: 50, y: 100 });
-        let lasting = Duration::from_millis(300);
+        let duration = Duration::from_millis(300);
         let check = |gesture, op: &str, expected: Value| {
             let touch = touch(gesture);
             assert_eq!((touch.op, Value::from(touch.fields)), (op, expected), "{gesture:?}");
@@ -152,8 +152,8 @@ mod tests {
             json!({ "x": 5, "y": 10, "hold_ms": 60_000 }),
         );
         let path = |hold: u64| json!({ "x1": 5, "y1": 10, "x2": 50, "y2": 100, "duration_ms": 300, "hold_ms": hold });
-        check(Gesture::Swipe { from, to, lasting }, "swipe", path(0));
-        check(Gesture::Drag { from, to, lasting }, "swipe", path(600));
+        check(Gesture::Swipe { from, to, duration }, "swipe", path(0));
+        check(Gesture::Drag { from, to, duration }, "swipe", path(600));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test program uses what it needs")]
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};

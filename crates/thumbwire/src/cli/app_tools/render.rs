@@ -33,7 +33,8 @@ pub(super) fn list(catalog: &Catalog, style: LineStyle) -> String {
         head(&mut text, tools, style);
         let signatures: Vec<_> = tools.tools.iter().map(signature).collect();
         // A long signature does not shift the descriptions of the other tools.
-        let fits = signatures.iter().map(|it| it.chars().count()).filter(|&width| width <= MAX_WIDTH);
+        let fits =
+            signatures.iter().map(|it| it.chars().count()).filter(|&width| width <= MAX_WIDTH);
         let width = fits.max().unwrap_or(0);
         for (tool, signature) in tools.tools.iter().zip(signatures) {
             let description = vec![(Style::Dim, sanitize(&tool.description))];

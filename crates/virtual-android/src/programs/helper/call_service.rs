@@ -106,8 +106,7 @@ pub(super) async fn call_service(
     let request = &ServiceRequest::read(header)?;
     let size = units(&request.extras);
     if size > MAX_REQUEST {
-        let message =
-            format!("the extras have {size} UTF-16 units; the limit is {MAX_REQUEST}");
+        let message = format!("the extras have {size} UTF-16 units; the limit is {MAX_REQUEST}");
         return Err(HelperError::of("too_large", &message).trying("send less"));
     }
     let command =

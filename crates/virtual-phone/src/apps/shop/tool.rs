@@ -57,7 +57,9 @@ impl ShopTool<'_, '_> {
             self.context.store.get(&key).and_then(|count| count.parse().ok()).unwrap_or(0_u32);
         let now = before.saturating_add(count);
         if now > MAX_COUNT {
-            return Err(format!("No more than {MAX_COUNT} of a product; {before} are in the cart."));
+            return Err(format!(
+                "No more than {MAX_COUNT} of a product; {before} are in the cart."
+            ));
         }
         self.context.store.set(&key, now.to_string());
         let name = &self.shop.goods[at].name;

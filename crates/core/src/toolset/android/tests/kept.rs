@@ -46,7 +46,7 @@ fn recorded(id: &str) -> RecordingInfo {
         name: "r.mp4".into(),
         on_phone: "/sdcard/r.mp4".into(),
         running: Duration::from_nanos(42_200_000_400),
-        lasting: Duration::from_secs(180),
+        duration: Duration::from_secs(180),
         bit_rate: None,
         size: None,
         process: 12_345,
@@ -60,7 +60,7 @@ fn recorded(id: &str) -> RecordingInfo {
 async fn recordings_start_list_and_stop() {
     let start = |name: Option<&str>, seconds, bit_rate, size| Action::StartRecording {
         name: name.map(str::to_owned),
-        lasting: Duration::from_secs(seconds),
+        duration: Duration::from_secs(seconds),
         bit_rate,
         size,
     };
