@@ -38,6 +38,19 @@ pub struct Link {
 }
 
 impl Link {
+    /// Starts a connection without keys over `io`. The future is the loop: poll it; it returns the
+    /// reason for the end of the connection.
+    pub fn start<IO>(
+        io: IO,
+        role: Role,
+        settings: Settings,
+    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
+    where
+        IO: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        Self::drive(io, Connection::new(role, settings, now()))
+    }
+
     /// Starts the connection of a host that can answer a phone's request for a key. The future is the
     /// loop: poll it; it returns the reason for the end of the connection.
     pub fn start_with_key<IO>(

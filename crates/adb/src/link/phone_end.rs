@@ -12,19 +12,6 @@ use crate::Error;
 use crate::connection::{Connection, HostVerifier, Role, Settings};
 
 impl Link {
-    /// Starts a connection without keys over `io`. The future is the loop: poll it; it returns the
-    /// reason for the end of the connection.
-    pub fn start<IO>(
-        io: IO,
-        role: Role,
-        settings: Settings,
-    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
-    where
-        IO: AsyncRead + AsyncWrite + Unpin + Send,
-    {
-        Self::drive(io, Connection::new(role, settings, now()))
-    }
-
     /// Like [`Self::start`], for a phone that requires a key from its host. See
     /// [`Self::public_key_received`].
     pub fn start_with_verifier<IO>(
