@@ -1,3 +1,5 @@
+//! A private adb server.
+
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
