@@ -371,13 +371,13 @@ mod tests {
 
     #[tokio::test]
     async fn missing_user_does_not_end_the_run() {
-        for (says, why) in [
+        for (says, reason) in [
             (None, "nobody can be asked"),
             (Some("  "), "the user closed the question without an answer"),
         ] {
             let (reply, ..) = asked(says, json!({ "question": "Which?" })).await;
             let Err(FunctionError::Rejected(error)) = reply else { panic!("{reply:?}") };
-            assert!(error.starts_with(why), "{error}");
+            assert!(error.starts_with(reason), "{error}");
         }
     }
 

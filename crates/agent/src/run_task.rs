@@ -216,7 +216,7 @@ struct ProgressState {
     step: u32,
     max: u32,
     /// The last step that was reported: MCP requires progress to increase.
-    told: u32,
+    reported: u32,
     thought: String,
     actions: VecDeque<Value>,
     /// The result of the step's last action.
@@ -257,8 +257,8 @@ impl EventSink for TaskProgress {
                 }));
                 so_far.message = format!("{}: {message}", call.function);
             }
-            AgentEvent::StepFinished { .. } if so_far.step > so_far.told => {
-                so_far.told = so_far.step;
+            AgentEvent::StepFinished { .. } if so_far.step > so_far.reported => {
+                so_far.reported = so_far.step;
                 let parts = [so_far.thought.as_str(), so_far.message.as_str()];
                 let text: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
                 let text = format!("Step {}: {}", so_far.step, text.join(" → "));

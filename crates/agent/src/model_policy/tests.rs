@@ -73,7 +73,7 @@ impl EventSink for Listener {
     fn on_event(&self, event: &Event<'_>) {
         let out = match event.payload().expect("the agent's") {
             AgentEvent::ModelText(words) => format!("heard {words}"),
-            AgentEvent::ModelRetried { reason: why } => format!("asked again: {why}"),
+            AgentEvent::ModelRetried { reason } => format!("asked again: {reason}"),
             other => format!("{other:?}"),
         };
         self.0.lock().unwrap().push(out);
@@ -136,7 +136,7 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_with_the_reason() {
         .lock()
         .unwrap()
         .iter()
-        .filter(|told| told.starts_with("asked"))
+        .filter(|event| event.starts_with("asked"))
         .cloned()
         .collect();
     assert_eq!(

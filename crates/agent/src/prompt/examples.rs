@@ -227,9 +227,12 @@ mod tests {
 
     #[test]
     fn invalid_example_is_rejected_by_name() {
-        let check = |text: &str, told: &str| {
+        let check = |text: &str, expected: &str| {
             let reason = with(text).unwrap_err();
-            assert!(reason.starts_with("example tips.yaml: ") && reason.contains(told), "{reason}");
+            assert!(
+                reason.starts_with("example tips.yaml: ") && reason.contains(expected),
+                "{reason}"
+            );
         };
         check("version: 1.0", "no example found");
         check("a: [1", "not valid YAML");

@@ -95,7 +95,7 @@ async fn recorded_click_uses_the_present_number() {
 
 #[tokio::test]
 async fn differing_screen_is_awaited_and_then_reported() {
-    for (is, app, why) in [
+    for (is, app, reason) in [
         (names(&["Open", "Save"]), "other", "app was in front, but other is now"),
         (
             names(&["One", "Two"]),
@@ -110,7 +110,10 @@ async fn differing_screen_is_awaited_and_then_reported() {
         }
         let end = decided(&replay, app).await;
         assert_eq!(end.status, AgentStatus::Fail);
-        assert_eq!(end.result, format!("the replay stopped: at step 1 of the recorded run, {why}"));
+        assert_eq!(
+            end.result,
+            format!("the replay stopped: at step 1 of the recorded run, {reason}")
+        );
     }
 }
 

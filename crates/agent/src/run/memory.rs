@@ -76,7 +76,7 @@ impl Memory {
         }
         // The policy saw these in the same step, and the next step reads the screen again.
         let out = |reason: &&String| step.feedback.contains(&not_shown(reason));
-        self.observations = step.failures.iter().filter(|why| !out(why)).cloned().collect();
+        self.observations = step.failures.iter().filter(|failure| !out(failure)).cloned().collect();
         for action in &step.actions {
             self.refused.extend(action.refused.clone());
             let call = FunctionCall {

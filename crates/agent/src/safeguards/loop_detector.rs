@@ -207,14 +207,14 @@ mod tests {
     /// step takes five seconds.
     fn watch(rounds: &[(ScreenState, Vec<FunctionCall>)]) -> (Vec<usize>, Vec<usize>) {
         let mut loops = LoopDetector::default();
-        let (mut told, mut hopeless) = (Vec::new(), Vec::new());
+        let (mut warned, mut hopeless) = (Vec::new(), Vec::new());
         for (at, (screen, actions)) in rounds.iter().enumerate() {
             let now = Duration::from_secs(5 * at as u64);
             if let Some(circle) = loops.on_call(screen, actions, now) {
-                (if circle.hopeless { &mut hopeless } else { &mut told }).push(at + 1);
+                (if circle.hopeless { &mut hopeless } else { &mut warned }).push(at + 1);
             }
         }
-        (told, hopeless)
+        (warned, hopeless)
     }
 
     fn round(names: &[&str], id: &str) -> (ScreenState, Vec<FunctionCall>) {
@@ -230,10 +230,10 @@ mod tests {
     #[test]
     fn loops_of_two_and_three_screens_are_found() {
         let all = [round(&["List"], "1"), round(&["Detail"], "1"), round(&["Menu", "Out"], "2")];
-        for (length, told, hopeless) in [(2, 6, 10), (3, 9, 15)] {
+        for (length, warned, hopeless) in [(2, 6, 10), (3, 9, 15)] {
             let rounds: Vec<_> = (0..hopeless).map(|at| all[at % length].clone()).collect();
             let (first, end) = watch(&rounds);
-            assert_eq!((first[0], end.as_slice()), (told, [hopeless].as_slice()));
+            assert_eq!((first[0], end.as_slice()), (warned, [hopeless].as_slice()));
         }
     }
 

@@ -357,7 +357,7 @@ async fn nothing_is_done_on_a_screen_that_differs() {
     let twice =
         [field("Later", 0), button("Send", 1), button("Send", 2), node("TextView", "Bob", 3)];
     let renamed = [field("Later", 0), button("Submit", 1), node("TextView", "Bob", 3)];
-    for (app, screen, why) in [
+    for (app, screen, reason) in [
         ("app", conversation("Ada", "Later", "Hello"), "the screen does not show \"Bob\""),
         ("app", conversation("Bob", "Lat", "Hello"), "no text field shows \"Later\""),
         ("app", controls(twice.into()), "there are 2 like Button \"Send\" now"),
@@ -367,7 +367,7 @@ async fn nothing_is_done_on_a_screen_that_differs() {
         let (thought, acts) = on_another_screen(app, screen).await;
         assert_eq!(acts, Value::Null, "{thought}");
         let start = "inner: A skill (send) was followed up to here: 3 of 4 steps, launch_app, ";
-        assert!(thought.starts_with(start) && thought.contains(why), "{thought}");
+        assert!(thought.starts_with(start) && thought.contains(reason), "{thought}");
     }
 }
 

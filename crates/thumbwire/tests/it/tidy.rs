@@ -277,13 +277,15 @@ const OLD_FUNCTIONS: &str = r"\bfn (carry_out|harmless|manners|shortened)\b";
 const OLD_VARIABLES: &str = r"(?:\b(?:let|let mut|ref) \(?|[(|,] ?(?:mut )?|^\s*(?:pub(?:\(\w+\))? )?)(beat|bridge|doors|errand|guests|hands|manner|mind|no_older_than|surface|telling|thinker|told|why)\b(?:,|\)|\||:[^:]| =)";
 
 /// The crates that have none of those variables.
-const RENAMED: [&str; 10] = [
+const RENAMED: [&str; 12] = [
     "adb",
     "apk",
     "base",
+    "core",
     "device",
     "eval",
     "flow",
+    "mcp",
     "mobile-mcp",
     "thumbwire",
     "usbmux",

@@ -26,19 +26,19 @@ const KEY: (&str, &str, &str) = ("a1", "press_key", r#"{"key_code": "KEYCODE_HOM
 async fn decide(fake: &Arc<Fake>) -> (Result<PolicyOutput, PolicyError>, Vec<String>) {
     let listener = Listener::default();
     let decided = ModelPolicy::new(fake.clone()).decide(&sight(), &call(), &listener).await;
-    let told = listener.0.into_inner().unwrap();
-    (decided, told.into_iter().filter(|told| !told.starts_with("heard")).collect())
+    let events = listener.0.into_inner().unwrap();
+    (decided, events.into_iter().filter(|event| !event.starts_with("heard")).collect())
 }
 
 #[tokio::test]
 async fn functions_are_beside_the_text() {
     let fake = answering(ToolSupport::Maybe, vec![native("Home.", &[KEY])]);
-    let (decided, told) = decide(&fake).await;
+    let (decided, events) = decide(&fake).await;
     let decided = decided.unwrap();
     assert_eq!(decided.decision.actions[0].arguments["key_code"], "KEYCODE_HOME");
     assert_eq!(decided.decision.thought, "Home.");
     assert_eq!(decided.response, "Home.\npress_key({\"key_code\": \"KEYCODE_HOME\"})");
-    assert_eq!(told, [""; 0]);
+    assert_eq!(events, [""; 0]);
     let prompt = &fake.asked.lock().unwrap()[0].0;
     let names: Vec<&str> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["press_key", "finish", "fail", "update_plan"]);
@@ -52,10 +52,10 @@ async fn functions_are_beside_the_text() {
 async fn every_call_of_a_rejected_answer_gets_a_result() {
     let wrong = native("Both.", &[KEY, ("", "go.home", "{")]);
     let fake = answering(ToolSupport::Yes, vec![wrong, native("", &[KEY])]);
-    let (decided, told) = decide(&fake).await;
+    let (decided, events) = decide(&fake).await;
     let decided = decided.unwrap();
     assert_eq!((decided.unreadable, decided.spent.calls), (1, 2));
-    assert_eq!(told, ["asked again: the `arguments` of go.home are not an object"]);
+    assert_eq!(events, ["asked again: the `arguments` of go.home are not an object"]);
     let [_, said, results] = &decided.prompt.turns[..] else { panic!("{:?}", decided.prompt) };
     assert_eq!((said.role, results.role), (Role::Assistant, Role::User));
     let [ContentPart::Text(text), ContentPart::Call(one), ContentPart::Call(two)] = &said.parts[..]
@@ -85,13 +85,13 @@ async fn every_call_of_a_rejected_answer_gets_a_result() {
 async fn a_plan_alone_is_noted_and_the_model_goes_on() {
     let plan = ("p", "update_plan", r#"{"plan": ["go home"], "remember": ["a fact"]}"#);
     let fake = answering(ToolSupport::Yes, vec![native("", &[plan]), native("Now.", &[KEY])]);
-    let (decided, told) = decide(&fake).await;
+    let (decided, events) = decide(&fake).await;
     let decided = decided.unwrap();
     assert_eq!(decided.decision.plan, ["go home"]);
     assert_eq!(decided.decision.remember, ["a fact"]);
     assert_eq!(decided.decision.actions.len(), 1);
     assert_eq!((decided.unreadable, decided.spent.calls), (0, 2));
-    assert_eq!(told, [""; 0], "it is no mistake");
+    assert_eq!(events, [""; 0], "it is no mistake");
     let ContentPart::Result(result) = &decided.prompt.turns[2].parts[0] else { panic!() };
     assert!(!result.is_error && result.text.starts_with("noted"), "{result:?}");
 }
@@ -108,12 +108,12 @@ fn refused() -> Result<ModelResponse, ModelError> {
 #[tokio::test]
 async fn functions_are_listed_after_a_refusal() {
     let fake = answering(ToolSupport::Maybe, vec![refused(), native(HOME, &[])]);
-    let (decided, told) = decide(&fake).await;
+    let (decided, events) = decide(&fake).await;
     let decided = decided.unwrap();
     assert_eq!(decided.decision.status, AgentStatus::Finish);
     assert_eq!((decided.unreadable, decided.spent.calls), (0, 1));
     assert_eq!(
-        told,
+        events,
         [
             "asked again: functions are listed in the prompt from now on, because the server rejected native calls (status 400: model-x does not support tools)"
         ]
@@ -143,9 +143,9 @@ async fn screenshots_are_left_out_after_a_refusal() {
     let listener = Listener::default();
     let decided = policy.decide(&pictured(), &call(), &listener).await.unwrap();
     assert_eq!((decided.unreadable, decided.spent.calls), (0, 2));
-    let told = listener.0.lock().unwrap().clone();
+    let events = listener.0.lock().unwrap().clone();
     let lost = "asked again: no screenshots are sent from now on, because the server rejected them (status 404: No endpoints found that support image input)";
-    assert!(told.iter().any(|told| told == lost), "{told:?}");
+    assert!(events.iter().any(|event| event == lost), "{events:?}");
     // The judgement does without from the start.
     policy.judge(&pictured(), &decided.decision, &call(), &NoEvents).await.unwrap();
     let has_pictures = |asked: &(Prompt, Option<Value>)| asked.0.has(PromptPart::Pictures);
@@ -175,8 +175,8 @@ async fn functions_are_listed_for_a_model_that_only_talks() {
     let listener = Listener::default();
     let decided = policy.decide(&sight(), &call(), &listener).await.unwrap();
     assert_eq!((decided.unreadable, decided.spent.calls), (2, 3));
-    let told = listener.0.lock().unwrap().clone();
-    let retried: Vec<&String> = told.iter().filter(|told| told.starts_with("asked")).collect();
+    let events = listener.0.lock().unwrap().clone();
+    let retried: Vec<&String> = events.iter().filter(|event| event.starts_with("asked")).collect();
     assert_eq!(retried[0], "asked again: it calls no function");
     assert!(retried[1].contains("because fake one did not call any natively"), "{retried:?}");
     // The run remembers it, and says it once.

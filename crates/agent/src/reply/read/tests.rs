@@ -10,9 +10,9 @@ use thumbwire_core::toolset::ufo;
 
 /// UFO's actions, built once: the property tests use them hundreds of times.
 static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
-    let surface = ufo::action();
+    let toolset = ufo::action();
     let of = |name: &str| {
-        let tool = surface.tool(name).unwrap();
+        let tool = toolset.tool(name).unwrap();
         Function {
             name: name.into(),
             description: tool.description.clone(),

@@ -235,8 +235,8 @@ async fn clipboard_gets_no_value_and_shows_none() {
     for text in ["{{PASSWORD}}", "https://x.org/?q={{PASSWORD}}"] {
         for action in [Action::SetClipboard(text.into()), Action::OpenUrl(text.into())] {
             let (done, asked) = asked(Phone::default(), action).await;
-            let why = done.unwrap_err().cause.to_string();
-            assert!(asked.is_empty() && why.contains("can only be typed"), "{why}");
+            let reason = done.unwrap_err().cause.to_string();
+            assert!(asked.is_empty() && reason.contains("can only be typed"), "{reason}");
         }
     }
     let set = Action::SetClipboard("tea".into());
