@@ -9,7 +9,7 @@
 //! an invisible character: a joiner between letters that join, a selector behind its base (Unicode
 //! Standard, chapter 23).
 //!
-//! Begin with [`visible`]; [`quoted`] is for a text inside a line of ours.
+//! Start with [`visible`]; [`quoted`] is for a text inside a line of ours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! Crashes and ANRs in the phone's log.
 //!
-//! Begin with [`read`], a pure function over log entries.
+//! Start with [`read`], a pure function over log entries.
 //!
 //! Android logs an uncaught exception as one message under the tag `AndroidRuntime`
 //! (`RuntimeInit.java`, `Clog_e`), an ANR as one message under `ActivityManager`

@@ -1,6 +1,6 @@
 //! One stream of events for calls, phones, the agent and flows.
 //!
-//! Begin with [`Event`]. Consumers implement [`EventSink`]: the terminal's lines, JSON lines, the
+//! Start with [`Event`]. Consumers implement [`EventSink`]: the terminal's lines, JSON lines, the
 //! log, the trace recorder and MCP progress. [`EventSinks`] sends each event to several of them.
 //! [`ObservedPerform`], a decorator, reports calls; the [`session`](crate::session) reports phones.
 //! The layers above, the agent and flows, report their own types as an [`EventPayload`]: consumers

@@ -1,7 +1,7 @@
 //! What can be asked of a phone, and everything between the question and the phone: one vocabulary
 //! for every caller.
 //!
-//! Begin with [`action`]: an [`action::Action`] goes in, an [`action::Outcome`] or a
+//! Start with [`action`]: an [`action::Action`] goes in, an [`action::Outcome`] or a
 //! [`action::Failure`] comes out, by [`action::Perform`]. [`session`] performs on phones, which
 //! [`providers`] find and open; [`event`] reports what goes on, and [`trace`] records it;
 //! [`toolset`] turns MCP tools into actions and outcomes into replies; [`app_tools`] calls the

@@ -1,6 +1,6 @@
 //! Device providers: they list phones, report when phones connect and disconnect, and open them.
 //!
-//! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in
+//! Start with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in
 //! order, so the layers above do not know how a phone is reached: [`AdbServerProvider`] for the
 //! phones of a running adb server, [`AdbDirectProvider`] for an adbd with an address, `WdaProvider`
 //! for iPhones behind a WebDriverAgent with an address, `UsbmuxProvider` for iPhones on USB and

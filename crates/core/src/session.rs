@@ -1,7 +1,7 @@
 //! Work on phones: the device that each client selected, refs and control ids, caches, and what an
 //! action makes stale.
 //!
-//! Begin with [`Session`], the only [`Perform`] that reaches phones. [`SessionCall`] is one call: it
+//! Start with [`Session`], the only [`Perform`] that reaches phones. [`SessionCall`] is one call: it
 //! finds the phone ([`default_device`]), enforces the deadline, and drops dead connections.
 //! [`AttachedDevice`] runs the action on that phone, and [`cache`] decides what an action makes
 //! stale. [`recordings`] and [`monitors`] outlive a call; their registry is [`jobs`].
@@ -88,7 +88,7 @@ pub struct Session {
     /// Identifies this session as the owner of a phone's rotation.
     name: String,
     keep_orientation: bool,
-    saving: LocalFiles,
+    files: LocalFiles,
     /// The folder whose files may be sent to phones.
     input: Option<InputFolder>,
     recordings: Recordings,
@@ -167,7 +167,7 @@ impl Session {
             selected: SelectedDevices::default(),
             name,
             keep_orientation: options.keep_orientation,
-            saving: LocalFiles::new(options.files, options.clock),
+            files: LocalFiles::new(options.files, options.clock),
             input: options.input_files,
             recordings: Recordings::default(),
             monitors: Monitors::default(),
@@ -296,9 +296,9 @@ impl<'a> SessionCall<'a> {
             Action::SelectDevice { device, platform } => self.choose(&device, platform).await,
             Action::SelectDefaultDevice => self.select_default().await,
             Action::Health => self.attached().await?.health().await,
-            Action::Screenshot(shape) => {
-                let picture = self.attached().await?.screenshot(shape).await?;
-                screenshots::shaped(picture, shape).await.map(Outcome::Screenshot)
+            Action::Screenshot(options) => {
+                let picture = self.attached().await?.screenshot(options).await?;
+                screenshots::shaped(picture, options).await.map(Outcome::Screenshot)
             }
             Action::Snapshot(looking) => {
                 let attached = self.attached().await?;
@@ -312,20 +312,20 @@ impl<'a> SessionCall<'a> {
             Action::Controls { max_age } => {
                 self.attached().await?.controls(max_age).await.map(Outcome::Controls)
             }
-            Action::ScreenshotAndSnapshot(shape) => {
+            Action::ScreenshotAndSnapshot(options) => {
                 let attached = self.attached().await?;
-                let (picture, look, _) = attached.screenshot_and_snapshot(shape.format).await?;
+                let (picture, look, _) = attached.screenshot_and_snapshot(options.format).await?;
                 attached.screen.cache.seen.keep(&call.client, Arc::clone(&look), false);
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
-                    screenshot: screenshots::shaped(picture, shape).await?,
+                    screenshot: screenshots::shaped(picture, options).await?,
                     snapshot: look,
                 }))
             }
-            Action::ScreenshotAndControls(shape) => {
+            Action::ScreenshotAndControls(options) => {
                 let attached = self.attached().await?;
-                let (picture, controls) = attached.screenshot_and_controls(shape.format).await?;
+                let (picture, controls) = attached.screenshot_and_controls(options.format).await?;
                 Ok(Outcome::ScreenshotAndControls(ScreenshotAndControls {
-                    screenshot: screenshots::shaped(picture, shape).await?,
+                    screenshot: screenshots::shaped(picture, options).await?,
                     controls,
                 }))
             }

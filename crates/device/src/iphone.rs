@@ -1,6 +1,6 @@
 //! An iPhone of a usbmuxd's list: what it is, and what it lacks before it can be controlled.
 //!
-//! Begin with [`Iphone::examine`]. A WebDriverAgent that answers is all that is needed; only
+//! Start with [`Iphone::examine`]. A WebDriverAgent that answers is all that is needed; only
 //! without one does it matter what is missing first; [`Missing`] names it with the step that
 //! provides it.
 

@@ -1,6 +1,6 @@
 //! Checks assertions and describes what is on the screen instead.
 //!
-//! Begin with [`CaseRunner::check`], which polls until the assertion holds or its timeout passes.
+//! Start with [`CaseRunner::check`], which polls until the assertion holds or its timeout passes.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Runs a case on one phone: performs its actions and polls its screen.
 //!
-//! Begin with [`CaseRunner::ask`]. `run_step` runs steps and `assert` checks assertions; both poll
+//! Start with [`CaseRunner::ask`]. `run_step` runs steps and `assert` checks assertions; both poll
 //! with [`CaseRunner::until`].
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Elements described by regular expressions, states and places relative to other elements, as
 //! Maestro's selectors do.
 //!
-//! Begin with [`ElementPattern::find`], a pure function over a tree. The rules are Maestro's
+//! Start with [`ElementPattern::find`], a pure function over a tree. The rules are Maestro's
 //! ("Selectors" of its documentation): a text or id must match as a whole, several matches are no
 //! error, and the first one counts.
 

@@ -1,6 +1,6 @@
 //! Compares screenshots with stored ones, the goldens.
 //!
-//! Begin with [`compare`], a pure function over pixels. [`GoldenFiles`] is how the caller reads and
+//! Start with [`compare`], a pure function over pixels. [`GoldenFiles`] is how the caller reads and
 //! writes the files; `run_golden` runs the step.
 
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Flows: UI tests from YAML files, run step by step without a model.
 //!
-//! Begin with [`read`], which returns a [`Flow`] or all errors in its file, and
+//! Start with [`read`], which returns a [`Flow`] or all errors in its file, and
 //! [`FlowRunner::run`], which runs flows and returns a [`Report`]. Files are parsed in `yaml`
 //! (values with positions) and `parse` (commands) into a `plan`. `run` distributes cases to
 //! phones; `run_case` runs one attempt; `case_runner`, `run_step` and `assert` run its steps;

@@ -1,6 +1,6 @@
 //! Reads flows: YAML files of a header and a list of commands, separated by `---`.
 //!
-//! Begin with [`read`]. The language is Maestro's, with commands and keys of ours; both become the
+//! Start with [`read`]. The language is Maestro's, with commands and keys of ours; both become the
 //! same plan. `command` has the table of commands; `gesture`, `text`, `app`, `assertion` and
 //! `control` parse them; `selector` parses elements, `expression` evaluates `${…}`. A flow and
 //! every file that it runs are read and checked before the first step, and what is not supported

@@ -1,6 +1,6 @@
 //! A parsed flow: cases, each with a clean start and a list of steps.
 //!
-//! Begin with [`Case`]. Whatever a step does to a phone is an [`Action`]. Nothing here knows YAML.
+//! Start with [`Case`]. Whatever a step does to a phone is an [`Action`]. Nothing here knows YAML.
 //! How steps are named in reports is in `describe`.
 
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Records the steps of a case in its trace, with the screen before and after each.
 //!
-//! Begin with [`CaseRunner::recorded_step`]. One picture is taken per step, when it ends: it is
+//! Start with [`CaseRunner::recorded_step`]. One picture is taken per step, when it ends: it is
 //! also the picture before the next one. A step that waits for what it touches takes another, so
 //! that the touch is shown on the screen that it met.
 

@@ -1,6 +1,6 @@
 //! The result of a run of flows.
 //!
-//! Begin with [`Report`]. `terminal_reporter` prints it for people, `junit` writes it for CI.
+//! Start with [`Report`]. `terminal_reporter` prints it for people, `junit` writes it for CI.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Runs flows: which cases, on which phones, how often.
 //!
-//! Begin with [`FlowRunner::run`]. Phones take cases from one queue, each when it is free.
+//! Start with [`FlowRunner::run`]. Phones take cases from one queue, each when it is free.
 //! `run_case` runs one attempt.
 
 use std::collections::{BTreeSet, VecDeque};

@@ -1,6 +1,6 @@
 //! One attempt at a case on one phone: setup, steps, and crash detection.
 //!
-//! Begin with [`attempt`]. A crashed app fails a case even if each step passed: the screen alone
+//! Start with [`attempt`]. A crashed app fails a case even if each step passed: the screen alone
 //! does not reveal an app that restarted by itself.
 
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Runs steps that depend on conditions.
 //!
-//! Begin with [`CaseRunner::unmet`]. A condition about an element waits a while for it, as Maestro
+//! Start with [`CaseRunner::unmet`]. A condition about an element waits a while for it, as Maestro
 //! does: less the longer the phone has not been acted on.
 
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Runs the step that compares the screen with a golden.
 //!
-//! Begin with [`CaseRunner::expect_screenshot`].
+//! Start with [`CaseRunner::expect_screenshot`].
 
 use std::time::Duration;
 

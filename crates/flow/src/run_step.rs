@@ -1,6 +1,6 @@
 //! Runs steps.
 //!
-//! Begin with [`CaseRunner::run_steps`]: retries, optional steps and nested steps.
+//! Start with [`CaseRunner::run_steps`]: retries, optional steps and nested steps.
 //! [`CaseRunner::run_step`] runs one step once. What a step touches is in `run_gesture`, the text
 //! it copies and erases in `run_text`, its conditions in `run_condition`.
 

@@ -1,6 +1,6 @@
 //! Turns a run of flows into lines for a terminal.
 //!
-//! Begin with [`Terminal`]. It knows no width and no colours: a [`Line`] has its words and their
+//! Start with [`Terminal`]. It knows no width and no colours: a [`Line`] has its words and their
 //! [`Tone`]s, and the caller prints it. With one phone, lines appear as soon as there is something
 //! to say; with several, all lines of a case appear together.
 

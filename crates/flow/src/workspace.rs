@@ -1,6 +1,6 @@
 //! Reads the `config.yaml` of a folder of flows: which files are flows, and which tags to run.
 //!
-//! Begin with [`Workspace::read`]. The keys are those of Maestro's workspaces; the caller walks the
+//! Start with [`Workspace::read`]. The keys are those of Maestro's workspaces; the caller walks the
 //! folder.
 
 use super::error::{FlowError, Source};

@@ -1,6 +1,6 @@
 //! Parses YAML into values with positions; knows nothing about flows.
 //!
-//! Begin with [`read`]. Files are parsed into our own tree because all errors of a flow are
+//! Start with [`read`]. Files are parsed into our own tree because all errors of a flow are
 //! reported at once, with positions and in our own words. What makes YAML dangerous is bounded
 //! here: size, depth, number of nodes, and the expansion of aliases.
 

@@ -1,6 +1,6 @@
 //! The audit log: one line of JSON for each call of a tool: who called what, and how it ended.
 //!
-//! Begin with [`Audit`]. A line has no arguments and no replies, so no typed text and nothing of a
+//! Start with [`Audit`]. A line has no arguments and no replies, so no typed text and nothing of a
 //! screen:
 //!
 //! ```json

@@ -1,6 +1,6 @@
 //! What is kept about calls: the audit line of each, and their number.
 //!
-//! Begin with [`CallLog::begin`]. An entry that is dropped before it ended, because its client
+//! Start with [`CallLog::begin`]. An entry that is dropped before it ended, because its client
 //! left, is a cancelled call.
 
 use std::sync::Arc;

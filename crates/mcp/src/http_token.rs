@@ -1,7 +1,7 @@
 //! The token that HTTP clients must send: created at the first start and stored in a private file.
 //!
 //! All users of a computer share loopback, and so does every web page that they open. A secret in a
-//! file that only one user can read tells their programs apart. Begin with [`read_or_make`]. This
+//! file that only one user can read tells their programs apart. Start with [`read_or_make`]. This
 //! module knows nothing about HTTP.
 
 use std::fmt;

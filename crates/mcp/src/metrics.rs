@@ -1,6 +1,6 @@
 //! Counts calls for Prometheus.
 //!
-//! Begin with [`Metrics::render`], which writes Prometheus's text format, version 0.0.4. Labels
+//! Start with [`Metrics::render`], which writes Prometheus's text format, version 0.0.4. Labels
 //! have names of tools that exist, and nothing that a client sent.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Tokens of an OAuth issuer: this server as a resource server (MCP 2025-11-25 and 2026-07-28,
 //! authorization).
 //!
-//! Begin with [`Issuer::check`]. A token is a JWT (RFC 9068) signed by the operator's issuer for
+//! Start with [`Issuer::check`]. A token is a JWT (RFC 9068) signed by the operator's issuer for
 //! this server. The keys come from the issuer's JWKS, which its metadata names (RFC 8414, or OpenID
 //! discovery). They are fetched when the first token comes, again after an hour, and for an unknown
 //! key once a minute at most. Without keys nobody gets in.

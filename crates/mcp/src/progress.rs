@@ -2,7 +2,7 @@
 //!
 //! Work reports what it knows, in steps. While it reports nothing, the client learns each second
 //! what is going on ([`CallState::under_way`]), so that it can tell a long call from a dead one.
-//! Begin with [`ProgressReports`].
+//! Start with [`ProgressReports`].
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,7 +7,7 @@
 //!                  └─ tasks/cancel, the client leaves, the server ends ──> cancelled
 //! ```
 //!
-//! Begin with [`Tasks::begin`]. A task belongs to the client that made it; for others it does not
+//! Start with [`Tasks::begin`]. A task belongs to the client that made it; for others it does not
 //! exist. What is kept is bounded: tasks of a client and of a server, their results' bytes, and the
 //! time. The work of a task that is dropped is cancelled. rmcp has a `TaskManager`, which knows no
 //! clients and no bounds.

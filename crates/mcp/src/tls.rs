@@ -1,6 +1,6 @@
 //! TLS of the HTTP server: the certificate with its key, and the handshake. TLS 1.3 only.
 //!
-//! Begin with [`Tls::open`], which reads the two files, or [`Tls::open_self_signed`], which makes
+//! Start with [`Tls::open`], which reads the two files, or [`Tls::open_self_signed`], which makes
 //! them if they are missing. Files that change are read again at the next connection, so that a
 //! renewed certificate needs no restart.
 

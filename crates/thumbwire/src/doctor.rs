@@ -1,6 +1,6 @@
 //! Checks on one phone everything that tools do there, for `thumbwire doctor`.
 //!
-//! Begin with [`checks`], the table: one row per operation with what is checked. [`run`] goes
+//! Start with [`checks`], the table: one row per operation with what is checked. [`run`] goes
 //! through it with an [`Exam`], which calls the tool and then takes a second look by other means:
 //! after a tap another dump, after a launch the app in front, after a recording the boxes of its
 //! file. A tool that reports success without an effect fails. [`scene`] finds screens that exist on

@@ -1,6 +1,6 @@
 //! The `thumbwire` command line: flags and output around the crates that do the work.
 //!
-//! Begin with [`cli`]. ARCHITECTURE.md shows the whole workspace.
+//! Start with [`cli`]. ARCHITECTURE.md shows the whole workspace.
 
 pub mod cli;
 pub mod config;

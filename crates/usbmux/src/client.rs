@@ -1,7 +1,7 @@
 //! usbmuxd, the program that knows the iPhones on USB and Wi-Fi and connects to their ports:
 //! Apple's on macOS and Windows, libimobiledevice's on Linux.
 //!
-//! Begin with [`UsbmuxClient`]. `message` has the bytes, `address` says where the daemon listens,
+//! Start with [`UsbmuxClient`]. `message` has the bytes, `address` says where the daemon listens,
 //! `pair_record` is what the daemon keeps for each phone that trusts this computer.
 //!
 //! Each exchange has a connection of its own, a limit on its time and one on the size of its

@@ -1,7 +1,7 @@
 //! lockdownd, the iPhone's service for computers: it reports what the phone is, checks that it
 //! trusts the computer, and starts other services.
 //!
-//! Begin with [`Lockdown::connect`]; [`Lockdown::start_session`] turns the connection into a
+//! Start with [`Lockdown::connect`]; [`Lockdown::start_session`] turns the connection into a
 //! trusted one over TLS (`tls`). A message is its length in four big-endian bytes, and a property
 //! list (`lockdown.c` and `property_list_service.c` of libimobiledevice).
 

@@ -1,6 +1,6 @@
 //! Serves hosts, in memory or over TCP.
 //!
-//! Begin at [`VirtualPhone::listen`]. `faces/adbd` handles what is sent over a connection,
+//! Start with [`VirtualPhone::listen`]. `faces/adbd` handles what is sent over a connection,
 //! `faulty_stream` its speed and its faults; `phone/cable` cuts it.
 
 mod faulty_stream;

@@ -1,7 +1,7 @@
 //! Fault injection: rules, added by a test or `thumbwire phone --fault`, that make things go wrong
 //! as on real phones.
 //!
-//! Begin at [`Rule`], then [`FaultInjector::draw`]. One table (`table`) lists all faults by name
+//! Start with [`Rule`], then [`FaultInjector::draw`]. One table (`table`) lists all faults by name
 //! and when each can trigger: when a host connects, before a command, while it runs, or after it.
 //! Not here: what a fault does to the phone (`phone/inject`) and to the bytes of a connection
 //! (`connections/faulty_stream`).

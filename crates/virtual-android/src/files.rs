@@ -1,6 +1,6 @@
 //! The phone's files: a tree in memory, with owners, modes and Android's layout.
 //!
-//! Begin at [`Files`]. Every path goes through [`Files::find`], which follows links and checks the
+//! Start with [`Files`]. Every path goes through [`Files::find`], which follows links and checks the
 //! permissions of the shell user (uid 2000), because everything that reads or writes here is that
 //! user: the shell, its programs, and `adb push`. `/`, `/system` and `/vendor` are read-only;
 //! `/sdcard` and `/data/local/tmp` are writable.

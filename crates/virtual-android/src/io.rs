@@ -1,6 +1,6 @@
 //! Inputs and outputs of commands: pipes, files, memory.
 //!
-//! Begin at [`Io`]. Handles are cheap clones, like descriptors: two commands that share a standard
+//! Start with [`Io`]. Handles are cheap clones, like descriptors: two commands that share a standard
 //! input read the same bytes in turn, and a pipe ends when its last writer is dropped. Writing
 //! waits for a slow reader (no unbounded buffers).
 

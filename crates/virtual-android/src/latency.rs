@@ -1,6 +1,6 @@
 //! How long things take on a phone, in one table.
 //!
-//! Begin at [`Profile`] and [`ClockMode`]; `phone/time` lets the time pass.
+//! Start with [`Profile`] and [`ClockMode`]; `phone/time` lets the time pass.
 //!
 //! The figures are the extremes measured on phones, not averages: `pixel` is a good idle phone,
 //! `old` a worn one of

@@ -1,6 +1,6 @@
 //! A virtual Android phone that answers real ADB: apps, layout, pixels, a shell.
 //!
-//! Begin at [`VirtualPhone`]: create one, give its host end ([`VirtualPhone::in_memory`]) or a TCP
+//! Start with [`VirtualPhone`]: create one, give its host end ([`VirtualPhone::in_memory`]) or a TCP
 //! port ([`VirtualPhone::listen`]) to what drives phones, then check what that did with
 //! [`VirtualPhone::commands`] and [`VirtualPhone::world`].
 //!

@@ -1,6 +1,6 @@
 //! APKs: parses, checks and installs them.
 //!
-//! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with resources
+//! Start with [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with resources
 //! from `table`), its signer (`signature`). [`PackageInstaller`] collects an app's files in a
 //! session (`sessions`) and installs them (`install`), with Android's checks and messages.
 //! Preinstalled apps have theirs too (`built_in`, `make`). Any bytes give a result or an error.

@@ -1,6 +1,6 @@
 //! The process table and signals.
 //!
-//! Begin at [`Processes::insert`]. By default a signal ends a program at its next `await`; a
+//! Start with [`Processes::insert`]. By default a signal ends a program at its next `await`; a
 //! program that wants to clean up calls [`ProcessEntry::catch`] and waits for
 //! [`ProcessEntry::signal`]. `SIGKILL` is never caught. The system's own processes are also in the
 //! table, without a program: they belong to other users and only appear to run.

@@ -1,6 +1,6 @@
 //! What differs between the supported Android releases, in one table.
 //!
-//! Begin at [`RELEASES`]. Each row states only what changed since the previous one. To add a
+//! Start with [`RELEASES`]. Each row states only what changed since the previous one. To add a
 //! release, add its row; if it behaves in a new way, add a field and check it where it matters.
 //! Programs ask [`Release`], never the release number, except to print it.
 //!

@@ -1,7 +1,7 @@
 //! A virtual iPhone behind a WebDriverAgent face: the apps of `thumbwire-virtual-phone`, served
 //! over HTTP as WebDriverAgent 16 serves a real phone.
 //!
-//! Begin at [`VirtualIphone`]: create one, give it a listener ([`VirtualIphone::serve`]), point a
+//! Start with [`VirtualIphone`]: create one, give it a listener ([`VirtualIphone::serve`]), point a
 //! WebDriverAgent client at its address, then check what that did with [`VirtualIphone::world`] and
 //! [`VirtualIphone::commands`].
 //!

@@ -1,6 +1,6 @@
 //! The phone's time: uptime, and the date and time of day that follow from it.
 //!
-//! Begin with [`PhoneClock`]. Time is an input; this room reads no clock.
+//! Start with [`PhoneClock`]. Time is an input; this room reads no clock.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

@@ -1,7 +1,7 @@
 //! App functions, which apps offer to the system since Android 16 (`android.app.appfunctions`):
 //! lists, enables and calls them.
 //!
-//! Begin at `World::call_app_function`. An app declares its functions in
+//! Start with `World::call_app_function`. An app declares its functions in
 //! [`App::functions`](crate::app::App::functions) and runs them in
 //! [`App::call`](crate::app::App::call), on the same state that its screens show. The rules are
 //! those of `AppFunctionManagerServiceImpl` and of the code that androidx.appfunctions generates: a

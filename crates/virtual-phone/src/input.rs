@@ -1,6 +1,6 @@
 //! Input state: the focus, the soft keyboard, keyboard apps, the finger on the screen, flings.
 //!
-//! Begin with [`Input`]. `world/touch.rs` and `world/keys.rs` decide what touches and keys mean to
+//! Start with [`Input`]. `world/touch.rs` and `world/keys.rs` decide what touches and keys mean to
 //! the app in front.
 
 pub(crate) mod fling;

@@ -1,6 +1,6 @@
 //! The look of iOS: redraws the views of apps and of the system in iOS's manner.
 //!
-//! Begin with [`restyle`]. Apps describe their screens once, with the widgets of `widgets`, which
+//! Start with [`restyle`]. Apps describe their screens once, with the widgets of `widgets`, which
 //! mark what they are ([`Role`]); here a toolbar becomes a navigation bar, a list of rows an inset
 //! group, a dialog an alert. Colours are exchanged last, in what is painted ([`recolour`]), so that
 //! the caret and hints have iOS's too. What Android lacks or has otherwise is drawn here in full:

@@ -1,6 +1,6 @@
 //! From a tree of views to placed nodes: flexbox by `taffy`, text by `text`, then clipping.
 //!
-//! Begin with [`Layout::place`]. Flexbox runs in dp without rounding; edges are rounded to pixels
+//! Start with [`Layout::place`]. Flexbox runs in dp without rounding; edges are rounded to pixels
 //! once, at the end, so that neighbours meet without gaps. Everything is clipped by its ancestors,
 //! and what is clipped away is not painted, touchable or listed. No state is kept here: scroll
 //! offsets and focus come from the world and go back to it.

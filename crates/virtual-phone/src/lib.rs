@@ -1,7 +1,7 @@
 //! A virtual phone without a platform: views, layout, text, touch, keyboard, clock, apps, pixels,
 //! video.
 //!
-//! Begin with [`World`]: calls go in ([`World::pointer`], [`World::key`], [`World::start`],
+//! Start with [`World`]: calls go in ([`World::pointer`], [`World::key`], [`World::start`],
 //! [`World::advance`]), a [`Scene`] or a [`Frame`] comes out. The same seed and the same calls give
 //! the same bytes. What a platform adds (wire, shell, package files) is a separate crate, such as
 //! `thumbwire-virtual-android`.

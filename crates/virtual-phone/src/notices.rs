@@ -1,6 +1,6 @@
 //! Notifications (newest first), toasts and the banner.
 //!
-//! Begin with [`Notices`] and `World::notify`; apps post through `AppContext::notify`. They show in
+//! Start with [`Notices`] and `World::notify`; apps post through `AppContext::notify`. They show in
 //! `overlays/shade.rs` and the status bar. Not here: sounds, channels and importance; nothing pops
 //! up at the top edge ("heads-up").
 

@@ -1,7 +1,7 @@
 //! Packages as plain values: the package manager's record of an app, its package file's manifest,
 //! and intents.
 //!
-//! Begin with [`Manifest`]. The platform reads and checks package files, and stores them in the
+//! Start with [`Manifest`]. The platform reads and checks package files, and stores them in the
 //! phone's files.
 
 mod declared;

@@ -1,6 +1,6 @@
 //! Runtime permissions: which app holds which, and requesting one.
 //!
-//! Begin with `World::granted`; apps request through `AppContext::ask_permission`, the window is
+//! Start with `World::granted`; apps request through `AppContext::ask_permission`, the window is
 //! `overlays/prompt.rs`. Groups, texts and rules are those of Android's `Utils.java`
 //! (PermissionController), `GrantPermissionsActivity.java` and `PermissionManagerService.java`.
 //! Before Android 6 an app holds everything its manifest requests; preinstalled apps do so later

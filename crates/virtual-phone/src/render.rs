@@ -1,6 +1,6 @@
 //! From a scene to pixels.
 //!
-//! Begin with [`Renderer::frame`]. `tiny-skia` fills boxes and drawings; glyphs are rasterised
+//! Start with [`Renderer::frame`]. `tiny-skia` fills boxes and drawings; glyphs are rasterised
 //! once, cached, and blended. Nothing is decided here: positions, clips and colours are in the
 //! scene.
 

@@ -1,6 +1,6 @@
 //! The screen: size and rotation, the laid-out scene, scroll offsets, and pixels.
 //!
-//! Begin with [`Screen`]. It knows no apps; `world/windows.rs` decides which windows there are.
+//! Start with [`Screen`]. It knows no apps; `world/windows.rs` decides which windows there are.
 
 use crate::geometry::{Display, Rect};
 use crate::graphics::text::{TextStyle, Typesetter};

@@ -1,7 +1,7 @@
 //! The phone's settings: the tables `system`, `secure` and `global`, as the Settings app shows them
 //! and the shell's `settings` prints them.
 //!
-//! Begin with `World::put_setting`, the only way to change one: it stores the value and applies its
+//! Start with `World::put_setting`, the only way to change one: it stores the value and applies its
 //! effects. Values are text under Android's names (`android.provider.Settings`). Not here: access
 //! rights; on this phone everyone may change everything.
 

@@ -1,6 +1,6 @@
 //! Screen recording: which screens were shown when, their pixels, H.264, MP4.
 //!
-//! Begin at [`Recording`]. After every step the phone passes what is on the screen to each
+//! Start with [`Recording`]. After every step the phone passes what is on the screen to each
 //! [`FrameQueue`]; nothing else happens under the phone's lock, and it costs one layout. The
 //! recorder draws and encodes separately, a few rows at a time.
 //!

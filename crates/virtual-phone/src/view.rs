@@ -1,6 +1,6 @@
 //! What an app wants on the screen: a tree of views, rebuilt after every change.
 //!
-//! Begin with the constructors [`column()`], [`row()`], [`frame()`], [`text()`] and the builder
+//! Start with the constructors [`column()`], [`row()`], [`frame()`], [`text()`] and the builder
 //! methods of [`View`]; ready-made buttons, fields and rows are in `widgets`. Lengths are dp. A
 //! view holds no state: the app keeps its own, the world keeps focus and scroll offsets.
 

@@ -1,6 +1,6 @@
 //! The inside of the phone: apps, screens, focus, keyboard, clipboard and log, as one plain value.
 //!
-//! Begin with [`World`]: calls go in (`pointer`, `key`, `start`, `advance`), a [`Scene`] or a frame
+//! Start with [`World`]: calls go in (`pointer`, `key`, `start`, `advance`), a [`Scene`] or a frame
 //! comes out. The same seed and the same calls give the same bytes.
 //!
 //! ```text

@@ -1,7 +1,7 @@
 //! XPath 1.0 over page sources, the locator strategy `xpath`, with the functions of XPath 2.0 that
 //! testers use: `ends-with`, `matches`, `lower-case` and `upper-case`.
 //!
-//! Begin at [`find_by_xpath`]; `parse` makes an expression of the text, `evaluate` its value. No
+//! Start with [`find_by_xpath`]; `parse` makes an expression of the text, `evaluate` its value. No
 //! variables, no namespaces.
 
 mod evaluate;

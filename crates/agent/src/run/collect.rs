@@ -49,8 +49,8 @@ pub(crate) async fn collect(step: &mut StepInProgress<'_>) -> Result<(), PhaseEr
     Ok(())
 }
 
-/// `MobileScreenshotCaptureStrategy`. Returns the controls of the same moment, if the phone could
-/// list them together with the screenshot.
+/// Takes the model's screenshot (UFO's `MobileScreenshotCaptureStrategy`). Returns the controls of
+/// the same moment, if the phone could list them together with it.
 async fn capture_screenshot(
     step: &mut StepInProgress<'_>,
 ) -> Result<Option<Arc<Controls>>, PhaseError> {
@@ -73,8 +73,8 @@ async fn capture_screenshot(
     Ok(controls)
 }
 
-/// `MobileAppsCollectionStrategy`. The phone is asked again only after a while, since reading the
-/// apps' names takes some round trips.
+/// Lists the apps (UFO's `MobileAppsCollectionStrategy`). The phone is asked again only after a
+/// while, since reading the apps' names takes some round trips.
 async fn list_apps(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     let began = Instant::now();
     let known = step.before.apps.clone();
@@ -123,8 +123,8 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
     Ok(ListedApps { launchable, installed: Arc::default(), at })
 }
 
-/// `MobileControlsCollectionStrategy`. They are not those that the check of the last action read a
-/// moment ago: the policy must not see controls that are older than its screenshot.
+/// Lists the controls (UFO's `MobileControlsCollectionStrategy`), but not from what the check of the
+/// last action read a moment ago: the policy must not see controls older than its screenshot.
 async fn list_controls(
     step: &mut StepInProgress<'_>,
     known: Option<Arc<Controls>>,

@@ -10,7 +10,7 @@ use super::step::{CapturedScreen, PhaseError, StepInProgress};
 use crate::event::AgentEvent;
 use crate::policy::observation::Observation;
 
-/// `MobileLLMInteractionStrategy`.
+/// Asks the policy what to do on this screen (UFO's `MobileLLMInteractionStrategy`).
 ///
 /// # Errors
 /// There is no decision.

@@ -25,7 +25,7 @@ use crate::safeguards::retarget;
 use crate::safeguards::screen_state::ScreenState;
 use crate::safeguards::verify::AttemptedCall;
 
-/// `MobileActionExecutionStrategy`.
+/// Makes the decided calls and checks what they did (UFO's `MobileActionExecutionStrategy`).
 ///
 /// # Errors
 /// A claim that the goal is reached could not be judged.

@@ -9,7 +9,7 @@ use crate::event::log_sink::name;
 /// The file of the run with the memory items, one a line.
 const MEMORY_FILE: &str = "memory.jsonl";
 
-/// `AppMemoryUpdateStrategy`: writes the step's memory item ("Memory Structure").
+/// Writes the step's memory item (UFO's `AppMemoryUpdateStrategy`, "Memory Structure").
 pub(crate) fn remember(step: &StepInProgress<'_>) {
     let thought = step.decision().map(|decision| &decision.thought);
     let path = |file: &Option<String>| file.as_deref().map(|file| step.path(file));

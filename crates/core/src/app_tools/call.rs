@@ -1,6 +1,6 @@
 //! Calls an app tool: check, send, receive.
 //!
-//! Begin with [`AppToolHost::ready`], which does everything that needs no action on the phone, and
+//! Start with [`AppToolHost::ready`], which does everything that needs no action on the phone, and
 //! [`AppToolHost::send`]. Between the two a session waits for its turn; nothing before `send`
 //! changes the phone. [`PendingRequests`](thumbwire_mobile_mcp::PendingRequests) matches replies
 //! with requests: each request has its own callback on the phone, but an app may use it to answer

@@ -1,6 +1,6 @@
 //! Discovers the app tools on a phone.
 //!
-//! Begin with [`AppToolHost::catalog`]. It asks the phone which services exist, then for each app's
+//! Start with [`AppToolHost::catalog`]. It asks the phone which services exist, then for each app's
 //! package info (several apps at once), and reads packages only if they are new or have changed.
 //! Results are cached by version, update time and files, so a second query reads no package. An app
 //! that cannot be read is listed with its findings; it never spoils the list. [`super::package`]

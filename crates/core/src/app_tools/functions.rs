@@ -5,7 +5,7 @@
 //! function. That store knows only lists, so every value is in one: `"description": ["…"]`. Source:
 //! AOSP, `AppFunctionManagerServiceShellCommand` (`runListAppFunctions`), and
 //! androidx.appfunctions' metadata documents for the names and type numbers. We have not seen it on
-//! a phone. Begin with [`ask`] and [`read`]; [`answer`] reads the result of a call.
+//! a phone. Start with [`ask`] and [`read`]; [`answer`] reads the result of a call.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

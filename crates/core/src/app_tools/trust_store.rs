@@ -4,7 +4,7 @@
 //! package and certificate, a model uses the package name on any phone, and another signer's app
 //! with the same name on a second phone is exactly what a pin must catch.
 //!
-//! Begin with [`TrustStore`]; [`FileStore`] keeps a JSON file, [`MemoryStore`] nothing beyond the
+//! Start with [`TrustStore`]; [`FileStore`] keeps a JSON file, [`MemoryStore`] nothing beyond the
 //! session. [`super::trust`] interprets pins.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Which app a name means: the name that the launcher shows, or a part of an id.
 //!
-//! Begin with [`meant`]. Any app may call itself "Settings", in letters that look alike or between
+//! Start with [`meant`]. Any app may call itself "Settings", in letters that look alike or between
 //! invisible ones. So names are compared as they are shown, and a name that several apps have, or
 //! may have, is refused with their ids.
 

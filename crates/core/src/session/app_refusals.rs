@@ -1,6 +1,6 @@
 //! Refuses apps that the operator does not allow: to manage them, and to act on their screens.
 //!
-//! Begin with [`AttachedDevice::refuse_app`] and [`AttachedDevice::refuse_if_guarded`]. Looking is
+//! Start with [`AttachedDevice::refuse_app`] and [`AttachedDevice::refuse_if_guarded`]. Looking is
 //! always possible, and so is leaving an app. What is in front is known from the last look, if no
 //! action followed; otherwise the phone is asked, in the same round trip that tells whether it is
 //! locked.

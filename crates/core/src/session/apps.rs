@@ -1,6 +1,6 @@
 //! Apps and device info: what may be served from the cache, and which app a caller means.
 //!
-//! Begin with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered
+//! Start with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered
 //! from one cached list of all apps, so user and system apps never mix. App numbers refer to the
 //! most recent listing.
 

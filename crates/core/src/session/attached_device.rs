@@ -1,6 +1,6 @@
 //! A phone as one call sees it: its device and the session's cached screen state.
 //!
-//! Begin with [`AttachedDevice::act`], which decides what becomes stale. Snapshots are in
+//! Start with [`AttachedDevice::act`], which decides what becomes stale. Snapshots are in
 //! `snapshots`, tap targets in `target`, caches in `cache`; this file holds what needs only the
 //! device. Finding the phone and enforcing the call's deadline belong to [`super::Session`].
 

@@ -1,6 +1,6 @@
 //! Caches of earlier answers.
 //!
-//! Begin with [`Cached`], which holds the last answer to one question. An answer becomes stale by
+//! Start with [`Cached`], which holds the last answer to one question. An answer becomes stale by
 //! age (the caller says how old it may be), by an action if it is about the screen, and by
 //! invalidation. All three count from the moment the phone was asked, so an answer requested before
 //! an action is never served as fresh after it. [`DeviceCache`] holds all caches of one phone. No

@@ -1,6 +1,6 @@
 //! Which phones can be selected, and which one a call without a device means.
 //!
-//! Begin with [`SessionCall::chosen_id`]. A caller who asks for any phone gets one in the order of
+//! Start with [`SessionCall::chosen_id`]. A caller who asks for any phone gets one in the order of
 //! the Android MCP server reference ([`SessionCall::select_default`]); everyone else gets the
 //! selected one, or the only one. Neither picks the built-in virtual phone unless it was named.
 

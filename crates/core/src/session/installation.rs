@@ -1,6 +1,6 @@
 //! Installs and uninstalls apps, and asks the phone afterwards whether it did.
 //!
-//! Begin with [`SessionCall::install_app`]. The package is read here first: what is not one never
+//! Start with [`SessionCall::install_app`]. The package is read here first: what is not one never
 //! reaches the phone, and the phone's answer can be compared with what the package says.
 
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! App labels, the names that the launcher shows: from the helper on the phone, or read from the
 //! packages.
 //!
-//! Begin with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints
+//! Start with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints
 //! labels, so without a helper each package is opened where it is: its manifest names the label,
 //! its resources have it in the phone's language. That takes some round trips for each app, so only
 //! apps that the launcher shows are read, several at a time, and each version of a package once.

@@ -1,6 +1,6 @@
 //! The leases of phones: while one client acts on a phone, no other client does.
 //!
-//! Begin with [`Leases::hold`]. A call that acts acquires the lease of its phone before anything is
+//! Start with [`Leases::hold`]. A call that acts acquires the lease of its phone before anything is
 //! sent, and holds it until the call is over, however long that takes; afterwards the lease lasts
 //! for the session's lease time. So a run of the agent, a flow and a tool of several steps keep the
 //! phone for themselves. A recording holds the lease until it ends. Another client's act is refused

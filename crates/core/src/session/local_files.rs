@@ -1,6 +1,6 @@
 //! Files of a session: their names, from an injected clock, and how they are fetched from a phone.
 //!
-//! Begin with [`SessionCall::save_screenshot`]. A file without a requested name is named after the
+//! Start with [`SessionCall::save_screenshot`]. A file without a requested name is named after the
 //! time, and names are unique within a session. If a file cannot be fetched, the action still
 //! succeeds and reports that, since the file is on the phone. [`ArtifactStore`] decides where local
 //! files go; recordings and logs have their own modules.
@@ -198,7 +198,7 @@ impl SessionCall<'_> {
         name: Option<String>,
         fetch: bool,
     ) -> Result<Outcome, Failure> {
-        let name = self.session.saving.name(name, MediaKind::Picture)?;
+        let name = self.session.files.name(name, MediaKind::Picture)?;
         let attached = self.attached().await?;
         let on_phone = format!("{STORAGE}/{name}");
         let taking = async { attached.device.screenshot_files()?.screenshot_into(&on_phone).await };
@@ -207,7 +207,7 @@ impl SessionCall<'_> {
             let (from, name, content) = (on_phone.clone(), name.clone(), MediaKind::Picture);
             let device = Arc::clone(&attached.device);
             let request = FetchRequest { from, name, content };
-            Some(self.session.saving.fetch(device, request, until(self.call)).await)
+            Some(self.session.files.fetch(device, request, until(self.call)).await)
         } else {
             None
         };

@@ -1,6 +1,6 @@
 //! Log monitors: logs that are followed across calls.
 //!
-//! Begin with [`SessionCall::start_monitor`]. Each monitor has its own task, [`Follower::run`], which
+//! Start with [`SessionCall::start_monitor`]. Each monitor has its own task, [`Follower::run`], which
 //! writes entries to a file in `logcat` format, counts them, and survives a lost phone: it retries
 //! with growing delays, resumes after the last entry, and notes the gap in the file. A monitor
 //! stays listed until it is stopped, even after it has ended. It belongs to the client that started
@@ -87,9 +87,9 @@ impl SessionCall<'_> {
     ) -> Result<Outcome, Failure> {
         let name = file.map(|name| with_extension(name, "log")).transpose()?;
         let files =
-            name.map(|name| Ok::<_, Failure>((self.session.saving.files()?, name))).transpose()?;
+            name.map(|name| Ok::<_, Failure>((self.session.files.files()?, name))).transpose()?;
         let attached = self.attached().await?;
-        let stamp = self.session.saving.stamp("logmon");
+        let stamp = self.session.files.stamp("logmon");
         let id = format!("logmon_{}_{stamp}", attached.id());
         let slot = self.session.monitors.reserve(&id, &self.call.client)?;
         let opening = async { attached.device.logs()?.follow_logs(&filter, None).await };

@@ -1,7 +1,7 @@
 //! Reads the screen for a caller that has seen an earlier one: at once, after an action, or when a
 //! condition holds.
 //!
-//! Begin with [`AttachedDevice::observe`]. A tree comes from the phone when its screen is idle
+//! Start with [`AttachedDevice::observe`]. A tree comes from the phone when its screen is idle
 //! ([`Device::tree`]), so one look after an action is enough, unless what it shows cannot be all:
 //! then the phone is asked again, for a short time.
 //!

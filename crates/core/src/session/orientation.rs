@@ -116,7 +116,7 @@ impl Session {
         let all = self.connections.all();
         join_all(all.iter().map(AttachedDevice::disconnect)).await;
         self.connections.leases.end();
-        self.saving.abandon();
+        self.files.abandon();
     }
 
     /// Restores a rotation left by another session when this session first meets the phone. Errors

@@ -1,6 +1,6 @@
 //! Screen recordings that outlive a call.
 //!
-//! Begin with [`SessionCall::start_recording`]. A recording stays listed from its start until it is
+//! Start with [`SessionCall::start_recording`]. A recording stays listed from its start until it is
 //! stopped, even after its time is up, if it could not be fetched, or while its phone is gone, so
 //! it can be asked for again. Each has its own task that waits for its end and handles stop orders:
 //! a cancelled call leaves nothing half done on the phone. A recording belongs to the client that
@@ -99,7 +99,7 @@ impl SessionCall<'_> {
                 format!("the recording time limit must be between {first} and {last} seconds");
             return Err(Cause::InvalidArgument { reason }.into());
         }
-        let name = self.session.saving.name(request.name, MediaKind::Video)?;
+        let name = self.session.files.name(request.name, MediaKind::Video)?;
         let attached = self.attached().await?;
         let id = format!("{}_{name}", attached.id());
         let slot = self.session.recordings.reserve(&id, &self.call.client)?;
@@ -266,7 +266,7 @@ impl SessionCall<'_> {
         let (from, name) = (job.on_phone.clone(), job.name.clone());
         *fetching = self
             .session
-            .saving
+            .files
             .fetching(device, FetchRequest { from, name, content: MediaKind::Video });
         match timeout_at(until, fetching.join_next()).await {
             Ok(Some(Ok(fetched))) => fetched,

@@ -1,7 +1,7 @@
 //! The size of a phone's screen, as far as the session knows it, so that a swipe needs no question
 //! of its own.
 //!
-//! Begin with [`KnownSize::current`]. Screenshots and the device info contain the size. A tree does
+//! Start with [`KnownSize::current`]. Screenshots and the device info contain the size. A tree does
 //! not, but it has the rotation: if that is the same as when the size was read, so is the size.
 
 use std::sync::Mutex;

@@ -1,7 +1,7 @@
 //! Screenshots of one phone: taken one at a time, shared between callers, cached briefly, and
 //! converted as the caller wants.
 //!
-//! Begin with [`ScreenshotCache::recent`]. A caller who arrives while a screenshot is being taken
+//! Start with [`ScreenshotCache::recent`]. A caller who arrives while a screenshot is being taken
 //! does not get that one, which started too early; it waits for the next, which all waiting callers
 //! share. [`super::attached_device`] supplies the action count.
 
@@ -115,9 +115,9 @@ impl CapturePermit<'_> {
 /// Converts the screenshot to the requested format and size, on a blocking thread.
 pub(super) async fn shaped(
     picture: Screenshot,
-    shape: ScreenshotOptions,
+    options: ScreenshotOptions,
 ) -> Result<Screenshot, Failure> {
-    let ScreenshotOptions { format, max_bytes: most_bytes, .. } = shape;
+    let ScreenshotOptions { format, max_bytes: most_bytes, .. } = options;
     if fits(&picture.image, format, most_bytes) {
         return Ok(picture);
     }

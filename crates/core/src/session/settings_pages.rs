@@ -1,7 +1,7 @@
 //! Pages of Settings that callers may look at and leave, but not act on: those that reset the
 //! phone, and those for accounts, security and developers.
 //!
-//! Begin with [`AttachedDevice::refuse_guarded_page`]. Most pages are fragments of one activity,
+//! Start with [`AttachedDevice::refuse_guarded_page`]. Most pages are fragments of one activity,
 //! `SubSettings`, so the phone is asked for the fragment, once until the next action. Where it does
 //! not tell, the words on the screen decide, and a screen that cannot be read is guarded.
 

@@ -1,6 +1,6 @@
 //! Screenshots, snapshots, both at once, and when a cached one may be served.
 //!
-//! Begin with [`AttachedDevice::snapshot`]. [`super::attached_device`] counts actions; the caller
+//! Start with [`AttachedDevice::snapshot`]. [`super::attached_device`] counts actions; the caller
 //! says how old a snapshot may be.
 
 use std::sync::Arc;
@@ -18,13 +18,16 @@ const MAX_DUMPS: u32 = 3;
 
 impl AttachedDevice {
     /// A screenshot, in the format that is wanted or in one from which it can be made.
-    pub(super) async fn screenshot(&self, shape: ScreenshotOptions) -> Result<Screenshot, Failure> {
+    pub(super) async fn screenshot(
+        &self,
+        options: ScreenshotOptions,
+    ) -> Result<Screenshot, Failure> {
         let PhoneState { pictures, generation, .. } = &*self.screen;
         let started = self.screen.generation();
-        let taking = self.device.screenshot_as(shape.format);
-        let taken = match shape.fresh {
+        let taking = self.device.screenshot_as(options.format);
+        let taken = match options.fresh {
             true => pictures.turn().await.take(generation, taking).await,
-            false => pictures.recent(generation, shape.format, taking).await,
+            false => pictures.recent(generation, options.format, taking).await,
         };
         self.learn(taken, started)
     }

@@ -1,6 +1,6 @@
 //! Resolves what a caller names to the point to tap.
 //!
-//! Begin with [`AttachedDevice::aim`]. Nothing is tapped blind: the target is looked up on the
+//! Start with [`AttachedDevice::aim`]. Nothing is tapped blind: the target is looked up on the
 //! current screen, an id from an old list is found again ([`AttachedDevice::lookup`]), and a target
 //! that is gone, covered or ambiguous is refused.
 

@@ -530,8 +530,8 @@ async fn screenshot_over_the_size_limit_is_refused_with_both_sizes() {
     let size = Size { width: 100, height: 100 };
     *lock(&phone.pictures) = vec![Screenshot { image, size, blank: None }];
     phone.shutter.add_permits(1);
-    let shape = ScreenshotOptions { max_bytes: Some(100), ..Default::default() };
-    let failure = ask(&over(&phone), Action::Screenshot(shape)).await.unwrap_err();
+    let options = ScreenshotOptions { max_bytes: Some(100), ..Default::default() };
+    let failure = ask(&over(&phone), Action::Screenshot(options)).await.unwrap_err();
     let Cause::Refused { reason } = failure.cause else { panic!("{failure:?}") };
     assert!(reason.ends_with("the limit is 100"), "{reason}");
 }

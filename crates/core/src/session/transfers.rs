@@ -1,6 +1,6 @@
 //! Copies files to and from a phone.
 //!
-//! Begin with [`SessionCall::push_file`] and [`SessionCall::pull_file`]. What may be read here is
+//! Start with [`SessionCall::push_file`] and [`SessionCall::pull_file`]. What may be read here is
 //! decided by [`InputFolder`](crate::input_files::InputFolder), where files are written here by
 //! [`ArtifactStore`](crate::artifacts::ArtifactStore), and which folders of the phone are allowed
 //! by [`check_device_path`]. A copy is whole or does not exist, on either side.
@@ -77,7 +77,7 @@ impl SessionCall<'_> {
         let name = name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default().to_owned());
         check_name(&name)
             .map_err(|reason| Cause::InvalidFileName { name: name.clone(), reason })?;
-        let store = self.session.saving.files()?;
+        let store = self.session.files.files()?;
         let attached = self.attached().await?;
         let shown = truncate(path, MAX_NAME);
         let details = match attached.file_details(path).await? {

@@ -1,6 +1,6 @@
 //! Verified typing: the field gets the focus, is cleared until it is empty, and is read back.
 //!
-//! Begin with [`AttachedDevice::type_text`]. A tree takes seconds on a slow phone, so at most one
+//! Start with [`AttachedDevice::type_text`]. A tree takes seconds on a slow phone, so at most one
 //! is read before the keys and one after them where the keyboard reports the rest ([`Editor`]):
 //! which field has the focus, its hint, the cursor. [`judge`], a pure function, compares the
 //! field's content with what it should hold. Lost and misplaced characters are repaired once, if

@@ -1,7 +1,7 @@
 //! Changes of resources, for clients that want to be notified: files that are added to a list, and
 //! screens that look different.
 //!
-//! Begin with [`ResourceChanges::next`]. A screen is looked at only while somebody waits for its
+//! Start with [`ResourceChanges::next`]. A screen is looked at only while somebody waits for its
 //! changes: after each act, and every two seconds, because screens change by themselves. Looking
 //! never acts.
 

@@ -1,6 +1,6 @@
 //! A recorded run, grouped into entries with what was on the screen at each.
 //!
-//! Begin with [`Trace::open`]. It is lenient: a trace that is cut off or lacks files is read as far
+//! Start with [`Trace::open`]. It is lenient: a trace that is cut off or lacks files is read as far
 //! as possible, and [`Trace::notes`] says what is missing. [`super::read`] is the strict reader,
 //! for resuming a run.
 

@@ -1,6 +1,6 @@
 //! What `--redact` keeps out of a trace: typed texts, the content of text fields, and pictures.
 //!
-//! Begin with [`Redaction::learn`], which remembers what an action types; [`Redaction::of_record`]
+//! Start with [`Redaction::learn`], which remembers what an action types; [`Redaction::of_record`]
 //! and [`Redaction::of_file`] then replace it in all that is written, also in what a model said.
 //! Typed text cannot be found in the pixels of a picture, so a grey picture of the same size
 //! replaces it; marks in a report still fit.

@@ -1,6 +1,6 @@
 //! Runs as HTML pages that need no network.
 //!
-//! Begin with [`page`]: one run, on a page that can be sent to somebody. An agent's run and a
+//! Start with [`page`]: one run, on a page that can be sent to somebody. An agent's run and a
 //! client's are shown entry by entry ([`mod@entry`]); a run with named steps, such as a flow's
 //! case, has one row per step ([`rows`]). [`suite_page`] shows several runs.
 //!

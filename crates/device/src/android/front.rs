@@ -1,6 +1,6 @@
 //! What is in front: the window with the focus, or what keeps a person from using it.
 //!
-//! Begin with [`read_front`]. The power manager and the window manager are asked in one round trip.
+//! Start with [`read_front`]. The power manager and the window manager are asked in one round trip.
 //! A window is named by its title; its type says whether it belongs to an app.
 
 use super::windows::{Window, braced, title, windows};

@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn recording_command_quotes_the_path() {
-        let mut wish = RecordingOptions {
+        let mut options = RecordingOptions {
             path: "/sdcard/a b's; reboot.mp4".into(),
             time_limit: LIMIT,
             bit_rate: None,
@@ -335,15 +335,15 @@ mod tests {
         };
         let path = r"'/sdcard/a b'\''s; reboot.mp4'";
         let plain = format!("echo $$; exec screenrecord --time-limit 180 -- {path}");
-        assert_eq!(command(&wish), plain);
-        wish.bit_rate = Some(4_000_000);
-        wish.size = Some(Size { width: 720, height: 1280 });
+        assert_eq!(command(&options), plain);
+        options.bit_rate = Some(4_000_000);
+        options.size = Some(Size { width: 720, height: 1280 });
         let full = format!(
             "echo $$; exec screenrecord --time-limit 180 --bit-rate 4000000 --size '720x1280' -- {path}"
         );
-        assert_eq!(command(&wish), full);
-        wish.path.push('\0');
-        assert!(record_command(&wish, LIMIT).is_err());
+        assert_eq!(command(&options), full);
+        options.path.push('\0');
+        assert!(record_command(&options, LIMIT).is_err());
     }
 
     #[test]

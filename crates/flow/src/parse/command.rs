@@ -1,6 +1,6 @@
 //! Commands: their table, and what all of them have in common (`label`, `optional`, `timeout`).
 //!
-//! Begin with [`COMMANDS`] and [`REFUSED`]. To add a command, add its row and its function.
+//! Start with [`COMMANDS`] and [`REFUSED`]. To add a command, add its row and its function.
 
 use super::arguments::Arguments;
 use super::context::{ParseContext, suggestion};

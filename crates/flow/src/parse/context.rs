@@ -1,6 +1,6 @@
 //! Collects the errors of a file, and reads the structure of YAML values.
 //!
-//! Begin with [`ParseContext`]: it keeps every error, so that all errors of a file are reported
+//! Start with [`ParseContext`]: it keeps every error, so that all errors of a file are reported
 //! at once. [`MapReader`] takes the keys of a map one by one; keys left at the end are unknown.
 //! Texts, numbers and times are read in `value`.
 

@@ -1,6 +1,6 @@
 //! Evaluates the small expressions in `${…}`.
 //!
-//! Begin with [`fill`], which replaces all of them in a text, and [`holds`], for conditions.
+//! Start with [`fill`], which replaces all of them in a text, and [`holds`], for conditions.
 //! Maestro runs JavaScript there; what a flow mostly needs of it is a parameter, a default
 //! (`${USER || "guest"}`) or a comparison. That much is evaluated when the file is read. Anything
 //! else is refused with what to do instead.

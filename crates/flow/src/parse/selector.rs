@@ -1,6 +1,6 @@
 //! Parses selectors: a text, or a map of properties and surroundings.
 //!
-//! Begin with [`element`] for a value that is nothing but a selector, and [`element_keys`] for a
+//! Start with [`element`] for a value that is nothing but a selector, and [`element_keys`] for a
 //! command that has the keys of a selector among its own.
 
 use super::context::{MapReader, Parameters, ParseContext, names};

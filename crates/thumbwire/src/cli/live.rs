@@ -1,7 +1,7 @@
 //! Live progress of a run: lines about what was done and, on a terminal, a progress line below
 //! them.
 //!
-//! Begin with [`LiveView`]. Everything goes to standard error: standard output holds only the
+//! Start with [`LiveView`]. Everything goes to standard error: standard output holds only the
 //! answer, or the events with `--json` ([`JsonLines`]). [`format`](mod@format) turns events into
 //! lines; [`style`](super::style) wraps, colours and sanitizes them.
 

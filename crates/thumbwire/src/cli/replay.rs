@@ -76,8 +76,9 @@ async fn repeat(
 ) -> Result<u8, CliError> {
     let trace = Trace::open(run).map_err(|error| wrong(run, &error))?;
     // Comparing is not a step of the run, so it bypasses the trace.
-    let replay = ReplayPolicy::of(lines, |file| trace.file(file).ok(), Arc::new(setup.hidden()))
-        .map_err(|reason| wrong(run, &reason))?;
+    let replay =
+        ReplayPolicy::of(lines, |file| trace.file(file).ok(), Arc::new(setup.redacted_session()))
+            .map_err(|reason| wrong(run, &reason))?;
     let replay = match model {
         Some(model) => replay.with_fallback(model.policy(None)),
         None => replay,

@@ -1,6 +1,6 @@
 //! The command that resumes an unfinished run, to be pasted into a shell.
 //!
-//! Begin with [`ResumeCommand`]: the command line that started the run, plus `--resume FOLDER`.
+//! Start with [`ResumeCommand`]: the command line that started the run, plus `--resume FOLDER`.
 
 use crate::config;
 use crate::shell_quote::shell_quote;

@@ -121,7 +121,7 @@ async fn run_goal(
     let request = RunRequest {
         goal: goal.clone(),
         // Comparing screens is not a step of the run, so it bypasses the trace.
-        policy: skills.policy(inner, Arc::new(setup.hidden())),
+        policy: skills.policy(inner, Arc::new(setup.redacted_session())),
         pictures: model.map_or_else(ScreenshotMode::default, ModelSetup::pictures),
         phone,
         resume: Some(resume),

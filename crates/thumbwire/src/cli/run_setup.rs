@@ -96,14 +96,14 @@ impl RunSetup {
     }
 
     /// The session with secrets redacted, without a trace.
-    pub(super) fn hidden(&self) -> RedactedPerform<Arc<Session>> {
+    pub(super) fn redacted_session(&self) -> RedactedPerform<Arc<Session>> {
         RedactedPerform::new(Arc::clone(&self.session), Arc::clone(&self.vault))
     }
 
     fn run(&self, recorder: Recorder, memory: Memory) -> Run {
         let recorder = Arc::new(recorder.with_redaction(self.redact));
         let events = EventSinks::default().with(Arc::clone(&recorder));
-        let perform = Arc::new(ObservedPerform::new(self.hidden(), events.clone()));
+        let perform = Arc::new(ObservedPerform::new(self.redacted_session(), events.clone()));
         let (vault, apps) = (Arc::clone(&self.vault), AppToolPerform::of(&self.session));
         Run { recorder, memory, perform, events, vault, apps }
     }

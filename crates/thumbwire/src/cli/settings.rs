@@ -1,6 +1,6 @@
 //! Options from flags, the environment and the configuration file, in this order.
 //!
-//! Begin with [`complete`]: it adds to the command line what the environment and the file say of
+//! Start with [`complete`]: it adds to the command line what the environment and the file say of
 //! the command, as flags, so that one parser checks all values. `--device` of `serve` is `device`
 //! in the table `[serve]`, and `THUMBWIRE_SERVE_DEVICE`.
 

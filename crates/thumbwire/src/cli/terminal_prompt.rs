@@ -1,6 +1,6 @@
 //! The user at the terminal: questions, hidden input, and the terminal's width.
 //!
-//! Begin with [`Terminal`], which implements [`Call::ask`](thumbwire_core::action::Call). If
+//! Start with [`Terminal`], which implements [`Call::ask`](thumbwire_core::action::Call). If
 //! standard input or standard error is not a terminal, there is no user: a question that nobody can
 //! see is not asked.
 

@@ -1,6 +1,6 @@
 //! The second look: what the phone shows, asked of the session without the tool under test.
 //!
-//! Begin with [`Phone`].
+//! Start with [`Phone`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

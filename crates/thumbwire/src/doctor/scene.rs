@@ -1,7 +1,7 @@
 //! Screens to try tools on: apps that exist on any phone, and places in them where a tap, a swipe
 //! or a text does no harm.
 //!
-//! Begin with [`Scenes`]. Each kind of screen is searched once among the installed apps and opened
+//! Start with [`Scenes`]. Each kind of screen is searched once among the installed apps and opened
 //! again when it is needed: [`targets`] knows what may be tapped and scrolled, [`fields`] where
 //! text may be typed.
 

@@ -1,7 +1,7 @@
 //! Checks what tools need before one is called: the files of this computer, the adb server, and
 //! each phone.
 //!
-//! Begin with [`check_setup`]. It reads and asks only; it creates no file, starts no server and
+//! Start with [`check_setup`]. It reads and asks only; it creates no file, starts no server and
 //! touches no phone's screen. A phone gets the helper's file, unless that is off.
 
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //! the daemon's messages, and on each phone lockdownd with TLS, the list of installed apps, and
 //! ports that lead to servers of the test.
 //!
-//! Begin with [`Daemon::start`]; a [`Phone`] says how the phone behaves, [`Fault`] what the daemon
+//! Start with [`Daemon::start`]; a [`Phone`] says how the phone behaves, [`Fault`] what the daemon
 //! does wrong.
 
 use std::collections::BTreeMap;

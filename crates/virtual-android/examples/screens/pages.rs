@@ -1,6 +1,6 @@
 //! The pages of the virtual phone in the gallery: a name, a caption, and the steps that lead there.
 //!
-//! Begin at [`chapters`] and [`Chapter::shown`]. The example draws them into a folder, the test
+//! Start with [`chapters`] and [`Chapter::shown`]. The example draws them into a folder, the test
 //! `gallery` compares them, and the test `marks` of the program annotates them.
 
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Installing and uninstalling APKs: checks and files.
 //!
-//! Begin at [`PackageInstaller::commit`], which installs the files of a session (`sessions`). The
+//! Start with [`PackageInstaller::commit`], which installs the files of a session (`sessions`). The
 //! order of the checks is that of `PackageInstallerSession` and `InstallPackageHelper`, the
 //! messages are those of their exceptions; the release's `install_rules` has the differences.
 

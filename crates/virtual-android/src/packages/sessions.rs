@@ -1,6 +1,6 @@
 //! Install sessions: collect an app's files until all have arrived.
 //!
-//! Begin at [`PackageInstaller::open_session`]; files are staged as they arrive, and
+//! Start with [`PackageInstaller::open_session`]; files are staged as they arrive, and
 //! `PackageInstaller::commit` (in `install`) checks and installs them. They are stored in the
 //! phone's file tree, so they use its space.
 

@@ -1,7 +1,7 @@
 //! Host authorization: which hosts may connect, and the "Allow USB debugging?" dialog for unknown
 //! keys.
 //!
-//! Begin at [`VirtualPhone::set_guarded`]. A debug build of adbd lets every host in, and so does
+//! Start with [`VirtualPhone::set_guarded`]. A debug build of adbd lets every host in, and so does
 //! this phone by default; with authorization required, a host has to present a key, as on a retail
 //! phone. The dialog is not drawn on the screen: read it with [`VirtualPhone::key_shown`] and
 //! answer it.

@@ -1,7 +1,7 @@
 //! Android's UiAutomation, of which a phone has one: while a program holds it, every other one that
 //! needs it fails.
 //!
-//! Begin at [`AutomationGuard::take`], for a program that holds it while it runs, and
+//! Start with [`AutomationGuard::take`], for a program that holds it while it runs, and
 //! [`State::hold_automation`], for one that lets it go after some time without use. Letting go puts
 //! the rotation settings back to what they were at the start (measured on Android 4.4.4).
 

@@ -1,6 +1,6 @@
 //! The phone's fault rules and what they injected.
 //!
-//! Begin at [`VirtualPhone::add_fault`]. Commands ask [`VirtualPhone::trigger`] whether a rule
+//! Start with [`VirtualPhone::add_fault`]. Commands ask [`VirtualPhone::trigger`] whether a rule
 //! triggers; `inject` applies the fault.
 
 use super::{VirtualPhone, inject};

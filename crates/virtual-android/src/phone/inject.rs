@@ -1,6 +1,6 @@
 //! What a triggered fault does to the phone.
 //!
-//! Begin at [`VirtualPhone::inject_before`], which every command calls before it does anything, and
+//! Start with [`VirtualPhone::inject_before`], which every command calls before it does anything, and
 //! [`VirtualPhone::inject_after`], which it calls at the end.
 
 use super::{State, VirtualPhone};

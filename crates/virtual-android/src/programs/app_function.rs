@@ -1,6 +1,6 @@
 //! `cmd app_function`: lists, enables and calls app functions.
 //!
-//! Begin at [`app_function`]. Texts, options and the order of checks are those of
+//! Start with [`app_function`]. Texts, options and the order of checks are those of
 //! `AppFunctionManagerServiceShellCommand` of AOSP in the second quarterly release of Android 16
 //! (API level 36.1), whose output has been published; the first Android 16 has the service but
 //! prints "No shell command implementation.", and later sources add `--package` to the list.

@@ -1,7 +1,7 @@
 //! `awk`, as far as scripts on phones use it: the language of the "one true awk" that Android has
 //! since 9.
 //!
-//! Begin at [`awk`]: `lex` makes tokens, `compile` turns them into instructions ([`Op`]), `machine`
+//! Start with [`awk`]: `lex` makes tokens, `compile` turns them into instructions ([`Op`]), `machine`
 //! runs these for each record that `input` reads. Instructions instead of a tree keep the stack
 //! flat, so that no script can overflow it, and an endless one can be ended between any two of
 //! them.

@@ -1,6 +1,6 @@
 //! `content`: queries and changes what apps provide under `content://` URIs.
 //!
-//! Begin at [`content`]: `arguments` parses the command, `providers` says who answers a URI. On
+//! Start with [`content`]: `arguments` parses the command, `providers` says who answers a URI. On
 //! this phone the settings and the people of Contacts have rows; the other providers that Android
 //! brings are empty. Sources: `Content.java` of Android 4.4 to 14 with the words of a running
 //! 4.4.4, `SettingsProvider.java` of both kinds.

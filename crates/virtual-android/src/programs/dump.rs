@@ -1,6 +1,6 @@
 //! `uiautomator dump`: the focused application window's tree as XML.
 //!
-//! Begin at [`uiautomator`]; [`hierarchy`] is the pure part. Order, NAF rule and escapes follow
+//! Start with [`uiautomator`]; [`hierarchy`] is the pure part. Order, NAF rule and escapes follow
 //! `AccessibilityNodeInfoDumper.java` and the KXml serializer of Android, checked against the
 //! captured dumps. Since Android 14 a node has `drawing-order` and `hint`.
 

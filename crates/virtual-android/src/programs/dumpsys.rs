@@ -1,6 +1,6 @@
 //! `dumpsys`: the parts of system services' reports that tools read.
 //!
-//! Begin at [`SERVICES`]. Each report is a pure function of the phone's state. Formats:
+//! Start with [`SERVICES`]. Each report is a pure function of the phone's state. Formats:
 //! `shell/battery/xiaomi-pad6_android14.txt`, `shell/window/aad_windows_android12.txt` and
 //! `emulator_android16_windows.txt`, `shell/activity`, captures `035` to `047`.
 

@@ -1,6 +1,6 @@
 //! `find`, with toybox's expressions and texts.
 //!
-//! Begin at [`find`]: `expression` parses the arguments, [`Walk`] visits the tree without recursion
+//! Start with [`find`]: `expression` parses the arguments, [`Walk`] visits the tree without recursion
 //! and evaluates the expression for each entry.
 
 mod expression;

@@ -1,6 +1,6 @@
 //! C's `printf` conversions and escapes, for `awk`, `seq`, `find` and `tr`.
 //!
-//! Begin at [`Conversion::parse`].
+//! Start with [`Conversion::parse`].
 
 /// Maximum width and precision; larger ones would print megabytes.
 const MAX_WIDTH: usize = 4_096;

@@ -1,7 +1,7 @@
 //! Thumbwire's helper as implemented by this phone: the class `org.thumbwire.helper.Main`, the
 //! device end of the wire between a host and a small program on the phone.
 //!
-//! Begin at [`start`]: the runtime's checks (`jar`), the token from standard input, a socket,
+//! Start with [`start`]: the runtime's checks (`jar`), the token from standard input, a socket,
 //! `ready`; then each connection is a [`Connection`] that reads frames (`wire`) and answers them.
 //! Requests to apps are in `call_service`. It is written from the wire's specification and from
 //! measurements of such a helper on an Android 4.4.4, never from the host's code.

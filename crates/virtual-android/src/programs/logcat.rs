@@ -1,6 +1,6 @@
 //! `logcat` and `log`: the phone's log.
 //!
-//! Begin at [`logcat`]; `options` parses the options, `format` formats lines. Options, texts and
+//! Start with [`logcat`]; `options` parses the options, `format` formats lines. Options, texts and
 //! order of work are those of AOSP's `system/logging/logcat/logcat.cpp` of Android 14. Without `-d`
 //! or `-t` it follows the log, and ends as soon as nobody reads its output: on a real phone there
 //! is always a next line whose write fails.

@@ -1,7 +1,7 @@
 //! Option parsing and endings that most of toybox's programs share, with the texts of its
 //! `lib/args.c`.
 //!
-//! Begin at [`Options::read`] and [`ended`]. A program that uses them returns an [`Outcome`]: its
+//! Start with [`Options::read`] and [`ended`]. A program that uses them returns an [`Outcome`]: its
 //! status, or a [`Failure`] that is printed in toybox's form.
 
 use super::Invocation;

@@ -1,6 +1,6 @@
 //! Running processes: `ps` and `pidof`.
 //!
-//! Begin at [`rows`]: the phone's processes are some of the system's, running apps, and the
+//! Start with [`rows`]: the phone's processes are some of the system's, running apps, and the
 //! programs of its shells (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones
 //! see [`old`].
 

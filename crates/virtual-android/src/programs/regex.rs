@@ -1,7 +1,7 @@
 //! The regular expressions of `grep`, `sed`, `awk` and others: POSIX patterns, basic and extended,
 //! matched by `regex-lite`.
 //!
-//! Begin at [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references are
+//! Start with [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references are
 //! refused. The crate walks the line once, so the time is at most the product of line and pattern,
 //! whatever the pattern.
 //!

@@ -1,6 +1,6 @@
 //! `screenrecord`: records the screen as a video.
 //!
-//! Begin at [`screenrecord`], then [`ActiveRecording`]; `options` parses the options. Options,
+//! Start with [`screenrecord`], then [`ActiveRecording`]; `options` parses the options. Options,
 //! texts and exit statuses are those of AOSP's `frameworks/av/cmds/screenrecord` of Android 14. It
 //! ends in order at its time limit, at `SIGINT` and `SIGHUP`, and when its host disconnects (adbd
 //! hangs up then); any other end leaves a file without an index, as on a phone.

@@ -1,6 +1,6 @@
 //! `sed`, with toybox's options and texts.
 //!
-//! Begin at [`sed`]: `parse` turns the script into a flat list of commands, `run` applies them to
+//! Start with [`sed`]: `parse` turns the script into a flat list of commands, `run` applies them to
 //! each line. Not supported: back references inside a pattern (in a replacement they work).
 
 mod parse;

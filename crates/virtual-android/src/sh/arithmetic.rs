@@ -1,6 +1,6 @@
 //! `$((…))`: integer expressions. Pure; variables come through a function.
 //!
-//! Begin at [`evaluate`]. Numbers have 32 bits and wrap around, as in mksh. No assignments: scripts
+//! Start with [`evaluate`]. Numbers have 32 bits and wrap around, as in mksh. No assignments: scripts
 //! can write `x=$((x + 1))`.
 
 /// Maximum nesting of parentheses and signs.

@@ -1,7 +1,7 @@
 //! Runs a parsed script: pipelines are futures joined by in-memory pipes, commands come from the
 //! tables of built-ins and programs.
 //!
-//! Begin at [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from standard
+//! Start with [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from standard
 //! input). A script is one future, so dropping it (its client disconnected) ends every command in
 //! it. Only commands ended by `&` are spawned; see `eval/jobs.rs`. Conditions, loops and functions
 //! are in `eval/compound.rs`.

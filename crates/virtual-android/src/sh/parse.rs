@@ -1,6 +1,6 @@
 //! Parses shell text to a tree. No I/O, nothing runs, nothing is expanded.
 //!
-//! Begin at [`parse`]: commands and lists. `if`, loops, `case` and functions are in
+//! Start with [`parse`]: commands and lists. `if`, loops, `case` and functions are in
 //! `parse/compound.rs`, the contents of a word (quotes, `$…`, backquotes) in `parse/words.rs`. The
 //! grammar is POSIX's command language without here-documents; `sh.rs` says what is rejected. Text
 //! and nesting are limited, and the parser never backtracks, so its time is linear: a hundred

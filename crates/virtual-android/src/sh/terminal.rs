@@ -1,7 +1,7 @@
 //! The line discipline between a host's terminal and an interactive shell: echo, erase, interrupt,
 //! end of input.
 //!
-//! Begin at [`attach`]. A host that requests a pty sends single key presses and expects them
+//! Start with [`attach`]. A host that requests a pty sends single key presses and expects them
 //! echoed; the shell reads whole lines. Only what makes `adb shell` usable is here: no history, no
 //! cursor keys, no window sizes.
 

@@ -1,5 +1,5 @@
 //! The same commands on each release: a golden for each, and lines of real phones of that release
-//! that ours must have too. Begin at [`COMMANDS`].
+//! that ours must have too. Start with [`COMMANDS`].
 
 use crate::common::{Wired, capture};
 use thumbwire_virtual_android::Setup;

@@ -1,6 +1,6 @@
 //! How an app describes itself, once for every platform.
 //!
-//! Begin with [`AppDescription`]. Name, icon and version are common; each platform has its own
+//! Start with [`AppDescription`]. Name, icon and version are common; each platform has its own
 //! part, which it turns into what its package manager stores
 //! ([`AppDescription::android_manifest`]).
 

@@ -1,7 +1,7 @@
 //! From text to placed glyphs: shaping, line breaking and the ellipsis, with the embedded fonts
 //! only.
 //!
-//! Begin with [`Typesetter::shape`]. Shaped text is cached, because most of a screen stays the same
+//! Start with [`Typesetter::shape`]. Shaped text is cached, because most of a screen stays the same
 //! from one layout to the next. Nothing here knows where on the screen the text goes.
 //!
 //! Fonts and the cache belong to a thread, not to a phone: text is shaped the same for every phone,

@@ -1,7 +1,7 @@
 //! A bit writer, most significant bit first, with the variable-length codes of H.264 (ITU-T H.264
 //! §7.2, §9.1).
 //!
-//! Begin at [`Bits`]; [`Bits::into_unit`] returns a whole NAL unit.
+//! Start with [`Bits`]; [`Bits::into_unit`] returns a whole NAL unit.
 
 /// The bits written so far.
 #[derive(Debug, Default)]

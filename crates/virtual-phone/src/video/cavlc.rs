@@ -1,6 +1,6 @@
 //! Entropy coding of coefficients: CAVLC, ITU-T H.264 §9.2 from the encoder's side.
 //!
-//! Begin at [`residual`]. The tables are tables 9-5, 9-7, 9-8, 9-9 and 9-10 of the standard: code
+//! Start with [`residual`]. The tables are tables 9-5, 9-7, 9-8, 9-9 and 9-10 of the standard: code
 //! length and value.
 
 use crate::video::bits::Bits;

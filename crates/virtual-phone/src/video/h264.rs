@@ -1,6 +1,6 @@
 //! A small H.264 encoder for screens: unchanged parts are skipped, changed ones are coded again.
 //!
-//! Begin at [`Encoder::start_frame`], then call [`Encoder::encode_some`] until the picture is
+//! Start with [`Encoder::start_frame`], then call [`Encoder::encode_some`] until the picture is
 //! complete: a few rows per call, so that nobody waits long. One NAL unit per picture, Constrained
 //! Baseline profile, CAVLC (ITU-T H.264, 2021). A macroblock is either predicted as a whole within
 //! its picture (Intra 16×16) or copied from the previous picture (`P_Skip`).

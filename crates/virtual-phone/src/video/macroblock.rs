@@ -1,7 +1,7 @@
 //! One macroblock: predicted as a whole from its neighbours in the picture, transformed, and
 //! written (Intra 16×16).
 //!
-//! Begin at [`code`]. A neighbour copied from the previous picture counts for the codes, but not
+//! Start with [`code`]. A neighbour copied from the previous picture counts for the codes, but not
 //! for the prediction (`constrained_intra_pred_flag`). Section numbers are those of ITU-T H.264.
 
 use crate::video::bits::Bits;

@@ -1,6 +1,6 @@
 //! An MP4 writer like Android's `MPEG4Writer`: pictures as they arrive, the index at the end.
 //!
-//! Begin at [`Muxer::new`], which returns the file's first bytes; [`Muxer::sample`] returns the
+//! Start with [`Muxer::new`], which returns the file's first bytes; [`Muxer::sample`] returns the
 //! bytes of each picture, and [`Muxer::finish`] the closing bytes and a number to write at
 //! [`Muxer::SIZE_AT`]. A file without its end has no `moov`, and no player opens it. Boxes are
 //! those of ISO/IEC 14496-12 and -15. One video track; Android 12 and later add two metadata tracks

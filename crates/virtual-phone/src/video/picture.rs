@@ -1,7 +1,7 @@
 //! From the screen's pixels to the encoded planes: scaled, centred, rotated, padded to whole
 //! macroblocks.
 //!
-//! Begin at [`Canvas::take`]. Colours are BT.709 in limited range, chroma at half size, as
+//! Start with [`Canvas::take`]. Colours are BT.709 in limited range, chroma at half size, as
 //! Android's encoders get them from the screen.
 
 use crate::render::Frame;

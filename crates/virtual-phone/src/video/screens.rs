@@ -1,6 +1,6 @@
 //! The queue of screens to draw, between the phone, which must not block, and a recording.
 //!
-//! Begin at [`FrameQueue::capture`] (the phone's side) and [`FrameQueue::take`] (the recorder's).
+//! Start with [`FrameQueue::capture`] (the phone's side) and [`FrameQueue::take`] (the recorder's).
 
 use crate::scene::Scene;
 use crate::world::World;

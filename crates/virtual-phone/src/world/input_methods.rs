@@ -1,6 +1,6 @@
 //! Input methods: which are installed and selected, and how broadcasts type into a field.
 //!
-//! Begin with [`World::broadcast`]. The enabled and selected methods are stored in Android's
+//! Start with [`World::broadcast`]. The enabled and selected methods are stored in Android's
 //! settings, so `ime` and `settings` agree. The soft keyboard is in `keyboard.rs`, keys are in
 //! `keys.rs`.
 

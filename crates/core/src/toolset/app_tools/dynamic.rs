@@ -31,7 +31,7 @@ const ASKING: Duration = Duration::from_secs(60);
 /// A phone queried more recently than this is not queried again.
 const FRESH: Duration = Duration::from_secs(2);
 /// The polling interval while someone waits for changes.
-const EVERY: Duration = Duration::from_secs(30);
+const QUERY_INTERVAL: Duration = Duration::from_secs(30);
 /// The timeout of a call: it may have to start an app.
 const CALL: Duration = Duration::from_secs(60);
 
@@ -147,7 +147,8 @@ impl DynamicTools for AppToolSource {
                 return;
             }
             // Counted from the last query, however often someone starts to wait.
-            let next = *self.shared.state().looked.get_or_insert_with(Instant::now) + EVERY;
+            let next =
+                *self.shared.state().looked.get_or_insert_with(Instant::now) + QUERY_INTERVAL;
             let is_due = tokio::select! {
                 changed = timeout_at(next, versions.changed()) => changed.is_err(),
                 () = self.shared.devices.notified() => true,

@@ -1,6 +1,6 @@
 //! A run with named steps: a row for each, which opens to the screen before and after it.
 //!
-//! Begin with [`RunRows::steps`]. What the phone was asked for in a step is folded away inside its
+//! Start with [`RunRows::steps`]. What the phone was asked for in a step is folded away inside its
 //! row; the steps of a loop or of another file are rows inside the row of that step. The failed
 //! step is open from the start.
 

@@ -1,6 +1,6 @@
 //! Several runs on one page: the cases of flows, the parts of the demo.
 //!
-//! Begin with [`suite_page`]. Runs that failed come first, open at the failed step; earlier
+//! Start with [`suite_page`]. Runs that failed come first, open at the failed step; earlier
 //! attempts at a case are folded away below the last one. Screenshots stay in the folders of the
 //! runs, unless they are to be embedded.
 

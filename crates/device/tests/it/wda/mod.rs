@@ -2,7 +2,7 @@
 //! can misbehave.
 //!
 //! It answers Appium's commands for XCUITest too, with the same state. It reads requests by the
-//! server end of `thumbwire_webdriver`. Begin with [`StandIn::start`]; the state is public to the
+//! server end of `thumbwire_webdriver`. Start with [`StandIn::start`]; the state is public to the
 //! tests, and [`Fault`] tells what the server can do wrong.
 
 mod answer;

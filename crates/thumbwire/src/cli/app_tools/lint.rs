@@ -1,6 +1,6 @@
 //! `thumbwire app-tools lint`: checks a tool app's files against the protocol's rules.
 //!
-//! Begin with [`run`]. `thumbwire-mobile-mcp` has the rules and `thumbwire-apk` reads packages;
+//! Start with [`run`]. `thumbwire-mobile-mcp` has the rules and `thumbwire-apk` reads packages;
 //! this module detects the kind of each file ([`file`](mod@file)), collects the findings
 //! ([`report`]) and prints them ([`render`]).
 

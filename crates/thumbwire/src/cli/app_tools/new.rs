@@ -1,7 +1,7 @@
 //! `thumbwire app-tools new`: generates the files that turn an Android app into a tool app, from a
 //! TOML file.
 //!
-//! Begin with [`run`]. [`plan`] reads the TOML, [`xml`] and [`kotlin`] generate the files. They go
+//! Start with [`run`]. [`plan`] reads the TOML, [`xml`] and [`kotlin`] generate the files. They go
 //! where Android's build expects them below `app/src/main`. Existing files are never overwritten.
 
 mod kotlin;

@@ -1,6 +1,6 @@
 //! Tokens as instructions.
 //!
-//! Begin at [`compile`]. Statements are here, expressions in `compile/expressions.rs`. An
+//! Start with [`compile`]. Statements are here, expressions in `compile/expressions.rs`. An
 //! expression that can be assigned ends with a [`Op::Load`], which an assignment takes back.
 
 mod expressions;

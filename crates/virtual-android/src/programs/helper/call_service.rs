@@ -1,6 +1,6 @@
 //! The helper's operation `call_service`: starting an app's service with a callback.
 //!
-//! Begin at [`call_service`]. Each request has its own callback (on a phone: a binder), which
+//! Start with [`call_service`]. Each request has its own callback (on a phone: a binder), which
 //! accepts one reply; a second one, or one after the request's end, is dropped. Sizes and times
 //! were measured on an Android 4.4.4: 255,000 UTF-16 units pass in an Intent, 300,000 vanish
 //! without an error on either side, which is why requests of more than 200,000 are refused here.

@@ -1,7 +1,7 @@
 //! Frames between a host and the helper: the lengths of a header and of a body, four bytes each,
 //! big-endian, then both. The header is a JSON object, the body any bytes; together up to 8 MiB.
 //!
-//! Begin at [`Frames::next`]. A bad frame ends the connection; it is never skipped.
+//! Start with [`Frames::next`]. A bad frame ends the connection; it is never skipped.
 
 use crate::io::Abort;
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Formats lines of `logcat`: formats, modifiers, tag filters.
 //!
-//! Begin at [`LogFormat::shown`]. Widths, order and quirks are those of AOSP's
+//! Start with [`LogFormat::shown`]. Widths, order and quirks are those of AOSP's
 //! `system/logging/liblog/logprint.cpp`; the tests compare them with lines of the captures in
 //! `logcat/`.
 

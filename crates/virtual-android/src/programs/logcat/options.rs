@@ -1,6 +1,6 @@
 //! The options of `logcat`, parsed as by `getopt_long`.
 //!
-//! Begin at [`LogcatOptions::read`]. Error messages are those of AOSP's `logcat.cpp` of Android 14,
+//! Start with [`LogcatOptions::read`]. Error messages are those of AOSP's `logcat.cpp` of Android 14,
 //! without the leading program name.
 
 use super::format::{Filter, LogFormat};

@@ -1,7 +1,7 @@
 //! Appium's UiAutomator2 server: the instrumentation of the package
 //! `io.appium.uiautomator2.server.test`, WebDriver over HTTP on port 6790 of the phone.
 //!
-//! Begin at [`run`], then [`Server::route`]: `find` locates elements, `element` answers about one,
+//! Start with [`run`], then [`Server::route`]: `find` locates elements, `element` answers about one,
 //! `gestures` and `actions` touch the screen, `device` tells about the phone, `alert` answers
 //! dialogs, `settings` keeps the session's settings. Paths and bodies are what the driver on npm
 //! (`appium-uiautomator2-driver` 8) sends; errors are W3C WebDriver's.

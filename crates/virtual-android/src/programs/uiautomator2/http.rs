@@ -1,7 +1,7 @@
 //! A small HTTP/1.1 server on a socket inside the phone: requests with a length, responses with
 //! JSON, text or a picture.
 //!
-//! Begin at [`serve`]. Limits: [`MAX_HEAD`] bytes of request line and headers, [`MAX_BODY`] bytes
+//! Start with [`serve`]. Limits: [`MAX_HEAD`] bytes of request line and headers, [`MAX_BODY`] bytes
 //! of body, [`IDLE`] without a request. A body without `Content-Length` is not read.
 
 use crate::phone::VirtualPhone;

@@ -1,7 +1,7 @@
 //! The server of Python's `uiautomator2`: the class `com.wetest.uia2.Main` of `u2.jar`, JSON-RPC on
 //! a port of the phone.
 //!
-//! Begin at [`run`]. The methods and their arguments are those that the package on PyPI calls
+//! Start with [`run`]. The methods and their arguments are those that the package on PyPI calls
 //! (3.7): about the phone in `device`, about elements that a selector finds in `objects`. Not here:
 //! `/minitouch` and the camera; any other method is `method not found`.
 

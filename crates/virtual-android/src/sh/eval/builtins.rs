@@ -1,6 +1,6 @@
 //! Built-in commands: those that change the shell, or that mksh has built in.
 //!
-//! Begin at [`BUILTINS`], the table. A built-in is one function and one line there. Programs in
+//! Start with [`BUILTINS`], the table. A built-in is one function and one line there. Programs in
 //! `/system/bin` are in `programs/`.
 
 use super::{Shell, lookup, options, trap};

@@ -1,6 +1,6 @@
 //! Runs conditions, loops, `case` and functions, and the jumps out of them.
 //!
-//! Begin at [`Shell::compound`]. An endless loop ends when its client disconnects and the future is
+//! Start with [`Shell::compound`]. An endless loop ends when its client disconnects and the future is
 //! dropped. Each iteration takes some of the phone's time and yields to others ([`Shell::step`]),
 //! also when time is virtual or paused by a test.
 

@@ -1,6 +1,6 @@
 //! Expands words to arguments: parameters, substitutions, splitting and patterns.
 //!
-//! Begin at [`Shell::arguments`]. The order is POSIX's: parameters, commands and arithmetic first,
+//! Start with [`Shell::arguments`]. The order is POSIX's: parameters, commands and arithmetic first,
 //! then unquoted results are split at whitespace, then unquoted `*`, `?` and `[…]` are matched
 //! against the phone's files. Quoted text is never split or matched.
 

@@ -1,6 +1,6 @@
 //! Background commands: `COMMAND &`, `$!`, `wait`.
 //!
-//! Begin at [`Shell::background`]. Each is a task, entered in the process table before the next
+//! Start with [`Shell::background`]. Each is a task, entered in the process table before the next
 //! command runs, so that `kill $!` always finds it; a single program takes over that process id. As
 //! in mksh without job control, its standard input is empty, and it ignores `SIGINT` and `SIGQUIT`
 //! unless it catches them. When the host disconnects, [`JobList`] ends the remaining ones.

@@ -1,7 +1,7 @@
 //! Compound commands: `if`, `while`, `until`, `for`, `case`, and functions. Lists and simple
 //! commands are in `parse.rs`.
 //!
-//! Begin at [`Parser::compound`]. As in mksh, a condition and the body of a loop may be empty, but
+//! Start with [`Parser::compound`]. As in mksh, a condition and the body of a loop may be empty, but
 //! not what follows `then` and `else`.
 
 use super::{Parser, Terminator, unexpected};

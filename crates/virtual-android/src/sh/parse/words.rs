@@ -1,7 +1,7 @@
 //! Parses one word: quotes, escapes, parameters, substitutions. Commands, lists and redirections
 //! are in `parse.rs`.
 //!
-//! Begin at [`Parser::word`].
+//! Start with [`Parser::word`].
 
 use super::{Parser, Terminator, escape, is_end, parse_nested};
 use crate::sh::ast::{ParameterOp, Piece, SyntaxError, Word};

@@ -230,11 +230,11 @@ async fn waiters_see_changes_but_not_the_first_list() {
     };
     let waiting = waits(seen);
     names(&source).await;
-    tokio::time::advance(EVERY * 3).await;
+    tokio::time::advance(QUERY_INTERVAL * 3).await;
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished(), "nothing has changed");
     phones.now("a", Some(notes(&["add", "list"])));
-    seen = timeout(EVERY * 2, waiting).await.unwrap().unwrap();
+    seen = timeout(QUERY_INTERVAL * 2, waiting).await.unwrap().unwrap();
     assert_eq!(seen, source.version());
     assert_eq!(names(&source).await, ["app_notes_add", "app_notes_list"]);
 }
