@@ -46,9 +46,9 @@ try:
     assert script("return document.querySelector('details.case').matches('.failed[open]')")
     place = script("const r = document.querySelector('.step.failed > summary').getBoundingClientRect(); return [r.top, r.bottom, innerHeight]")
     assert 0 <= place[0] and place[1] <= place[2], place
-    reason = script("return document.querySelector('.step.failed .why').innerText")
+    reason = script("return document.querySelector('.step.failed .reason').innerText")
     assert "Expected" in reason and "Seen" in reason and "notes.yaml:" in reason, reason
-    assert "End of the log" in script("return document.querySelector('.step.failed .told').innerText")
+    assert "End of the log" in script("return document.querySelector('.step.failed .texts').innerText")
     # Only what failed is open; earlier attempts and the calls on the phone are folded away.
     assert count("details.step[open]") == 1, count("details.step[open]")
     assert count("details.attempt") == 1 and count("details.attempt[open]") == 0

@@ -62,7 +62,7 @@ fn section(
                 span.when { "at " (time(entry.at_ms())) ", took " (time(entry.duration_ms())) }
             }
             (pictures(data, entry))
-            div.told {
+            div.texts {
                 @if let Some(step) = step { (thought(step)) }
                 (steps(entry))
                 @if let Some(changes) = changes { h3 { "Changes" } (changes.markup()) }
