@@ -51,8 +51,8 @@ impl Link {
         Self::drive(io, Connection::new(role, settings, now()))
     }
 
-    /// Starts the connection of a host that can answer a phone's request for a key. The future is the
-    /// loop: poll it; it returns the reason for the end of the connection.
+    /// Starts the connection of a host that can answer a phone's request for a key. The future is
+    /// the loop: poll it; it returns the reason for the end of the connection.
     pub fn start_with_key<IO>(
         io: IO,
         settings: Settings,

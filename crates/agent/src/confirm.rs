@@ -371,11 +371,11 @@ mod tests {
 
     #[tokio::test]
     async fn missing_user_does_not_end_the_run() {
-        for (says, reason) in [
+        for (answer, reason) in [
             (None, "nobody can be asked"),
             (Some("  "), "the user closed the question without an answer"),
         ] {
-            let (reply, ..) = asked(says, json!({ "question": "Which?" })).await;
+            let (reply, ..) = asked(answer, json!({ "question": "Which?" })).await;
             let Err(FunctionError::Rejected(error)) = reply else { panic!("{reply:?}") };
             assert!(error.starts_with(reason), "{error}");
         }
@@ -383,7 +383,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_an_explicit_yes_confirms() {
-        for (says, done) in [
+        for (answer, done) in [
             (Some("yes"), true),
             (Some(" Ja! "), true),
             (Some("Sí"), true),
@@ -393,12 +393,12 @@ mod tests {
             (Some(""), false),
             (None, false),
         ] {
-            let (call, _) = with(says);
+            let (call, _) = with(answer);
             let approved = approve(&call, &NoEvents, "May I?", &act("Pay", ""), &[]).await;
-            assert_eq!(approved.is_ok(), done, "{says:?}");
+            assert_eq!(approved.is_ok(), done, "{answer:?}");
             // A no is remembered; that nobody could be asked is not one.
             let refused = approved.err().and_then(|it| it.refused);
-            assert_eq!(refused.is_some(), !done && says.is_some(), "{says:?}");
+            assert_eq!(refused.is_some(), !done && answer.is_some(), "{answer:?}");
         }
     }
 

@@ -73,7 +73,7 @@ pub(crate) enum FunctionError {
 }
 
 impl FunctionError {
-    /// There is no function of this name.
+    /// No function has this name.
     pub(crate) fn unknown(name: &str) -> Self {
         Self::Rejected(format!("There is no function called {name:?}"))
     }

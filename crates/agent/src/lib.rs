@@ -2,9 +2,10 @@
 //! describes.
 //!
 //! Start with [`Policy`], which decides, and [`Observation`], which is all that it decides by.
-//! [`Agent`] performs decisions through [`Perform`](thumbwire_core::action::Perform), like the calls
-//! of an MCP client. Models are behind [`model::Model`], the only place that knows a provider's
-//! JSON. Nothing here talks to a phone or writes a file: [`thumbwire_core::trace`] records runs.
+//! [`Agent`] performs decisions through [`Perform`](thumbwire_core::action::Perform), like the
+//! calls of an MCP client. Models are behind [`model::Model`], the only place that knows a
+//! provider's JSON. Nothing here talks to a phone or writes a file: [`thumbwire_core::trace`]
+//! records runs.
 
 mod confirm;
 mod event;

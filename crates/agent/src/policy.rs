@@ -32,7 +32,7 @@ pub trait Policy: Send + Sync {
     /// Decides one step. Returns early when the call is cancelled.
     ///
     /// # Errors
-    /// There is no decision. The step fails, and the run with it (`LLM_INTERACTION` has `fail_fast`
+    /// No decision was made. The step fails, and the run with it (`LLM_INTERACTION` has `fail_fast`
     /// in the UFO MobileAgent strategy).
     async fn decide(
         &self,

@@ -74,7 +74,8 @@ impl Vault {
     /// Stores a value, replacing an earlier one of this name.
     ///
     /// # Errors
-    /// The name is invalid, or the value could not be told from other text on a screen.
+    /// The name is invalid, or the value could not be distinguished from other text on a
+    /// screen.
     pub fn insert(&self, name: &str, value: String) -> Result<(), String> {
         check_secret_name(name)?;
         let secret = Secret::new(name, value)?;
@@ -190,7 +191,7 @@ impl Secret {
         let count = value.trim().chars().count();
         if count < MIN_VALUE {
             return refuse(&format!(
-                "its value has fewer than {MIN_VALUE} characters and could not be told from other text on a screen"
+                "its value has fewer than {MIN_VALUE} characters and could not be distinguished from other text on a screen"
             ));
         }
         if value.len() > MAX_VALUE {

@@ -1,8 +1,8 @@
 //! Work on phones: the device that each client selected, refs and control ids, caches, and what an
 //! action makes stale.
 //!
-//! Start with [`Session`], the only [`Perform`] that reaches phones. [`SessionCall`] is one call: it
-//! finds the phone ([`default_device`]), enforces the deadline, and drops dead connections.
+//! Start with [`Session`], the only [`Perform`] that reaches phones. [`SessionCall`] is one call:
+//! it finds the phone ([`default_device`]), enforces the deadline, and drops dead connections.
 //! [`AttachedDevice`] runs the action on that phone, and [`cache`] decides what an action makes
 //! stale. [`recordings`] and [`monitors`] outlive a call; their registry is [`jobs`].
 //!
@@ -314,11 +314,12 @@ impl<'a> SessionCall<'a> {
             }
             Action::ScreenshotAndSnapshot(options) => {
                 let attached = self.attached().await?;
-                let (picture, look, _) = attached.screenshot_and_snapshot(options.format).await?;
-                attached.screen.cache.seen.keep(&call.client, Arc::clone(&look), false);
+                let (picture, snapshot, _) =
+                    attached.screenshot_and_snapshot(options.format).await?;
+                attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot), false);
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
                     screenshot: screenshots::shaped(picture, options).await?,
-                    snapshot: look,
+                    snapshot,
                 }))
             }
             Action::ScreenshotAndControls(options) => {

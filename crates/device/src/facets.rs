@@ -1,10 +1,10 @@
 //! Facets: what only some phones support, beyond screenshots, trees, touch, typing, keys and apps.
 //!
 //! One file per subject, with its traits and the values that only they use. Start with [`Facets`],
-//! the list of all of them. A platform supports a facet as a whole or not at all: if one supports only
-//! a part, that part is a facet of its own. The methods have no default
-//! bodies. If one phone cannot do what its platform can, for example because its release is too
-//! old, the method returns [`Error::Unsupported`].
+//! the list of all of them. A platform supports a facet as a whole or not at all: if one supports
+//! only a part, that part is a facet of its own. The methods have no default bodies. If one phone
+//! cannot do what its platform can, for example because its release is too old, the method returns
+//! [`Error::Unsupported`].
 //!
 //! How to add a facet is described in the [crate's documentation](crate).
 

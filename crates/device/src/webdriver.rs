@@ -1,9 +1,9 @@
 //! Phones behind a server of the WebDriver protocol: iPhones through a WebDriverAgent, and Android
 //! and iOS through an Appium server with its UiAutomator2 or XCUITest driver.
 //!
-//! Start with [`WebDriverPhone`]. `dialect` is the table of commands that differ between the servers;
-//! smaller differences are where they matter (`self.dialect`). One file per subject, with each
-//! command next to the reader of its response:
+//! Start with [`WebDriverPhone`]. `dialect` is the table of commands that differ between the
+//! servers; smaller differences are where they matter (`self.dialect`). One file per subject, with
+//! each command next to the reader of its response:
 //!
 //! * the conversation: `client` (the session, repeats, errors), `http`, `secrets` (access keys stay
 //!   out of errors);

@@ -1,8 +1,9 @@
 //! Serves a toolset to MCP clients. The only module that knows `rmcp`.
 //!
-//! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`] programs
-//! on this computer and, over TLS, on others. [`Client`] is an in-process client for our own callers. Arguments and
-//! replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
+//! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`]
+//! programs on this computer and, over TLS, on others. [`Client`] is an in-process client for our
+//! own callers. Arguments and replies belong to [`thumbwire_core::toolset`]; nothing here knows a
+//! tool by name.
 
 pub mod audit;
 mod bounded_transport;

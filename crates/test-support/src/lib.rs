@@ -160,7 +160,7 @@ pub fn python(part: &str, modules: &str) -> Option<PathBuf> {
 }
 
 /// Whether a program can be run and ends with status 0.
-pub fn succeeds(program: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> bool {
+fn succeeds(program: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 

@@ -1,8 +1,8 @@
 //! The phone's files: a tree in memory, with owners, modes and Android's layout.
 //!
-//! Start with [`Files`]. Every path goes through [`Files::find`], which follows links and checks the
-//! permissions of the shell user (uid 2000), because everything that reads or writes here is that
-//! user: the shell, its programs, and `adb push`. `/`, `/system` and `/vendor` are read-only;
+//! Start with [`Files`]. Every path goes through [`Files::find`], which follows links and checks
+//! the permissions of the shell user (uid 2000), because everything that reads or writes here is
+//! that user: the shell, its programs, and `adb push`. `/`, `/system` and `/vendor` are read-only;
 //! `/sdcard` and `/data/local/tmp` are writable.
 //!
 //! Not here: open file descriptors (a reader holds a snapshot, a writer appends to an [`Id`]), hard
@@ -598,7 +598,7 @@ mod tests {
     #[test]
     fn unwritable_paths_return_the_right_error() {
         let mut files = phone();
-        for (path, why) in [
+        for (path, reason) in [
             ("/x", Error::ReadOnly),
             ("/system/bin/ls", Error::ReadOnly),
             ("/system/new", Error::ReadOnly),
@@ -608,7 +608,7 @@ mod tests {
             ("/sdcard", Error::IsADirectory),
             ("/system/bin/ls/x", Error::NotADirectory),
         ] {
-            assert_eq!(files.write(path, b"x", 0o644), Err(why), "{path}");
+            assert_eq!(files.write(path, b"x", 0o644), Err(reason), "{path}");
         }
         assert_eq!(files.list("/data").map(drop), Err(Error::Denied));
         assert_eq!(files.remove("/system/bin/ls", false), Err(Error::ReadOnly));

@@ -1,8 +1,8 @@
 //! Inputs and outputs of commands: pipes, files, memory.
 //!
-//! Start with [`Io`]. Handles are cheap clones, like descriptors: two commands that share a standard
-//! input read the same bytes in turn, and a pipe ends when its last writer is dropped. Writing
-//! waits for a slow reader (no unbounded buffers).
+//! Start with [`Io`]. Handles are cheap clones, like descriptors: two commands that share a
+//! standard input read the same bytes in turn, and a pipe ends when its last writer is dropped.
+//! Writing waits for a slow reader (no unbounded buffers).
 
 use crate::faults::ByteCorrupter;
 use crate::files::{self, Contents, Id};

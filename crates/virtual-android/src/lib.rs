@@ -1,7 +1,7 @@
 //! A virtual Android phone that answers real ADB: apps, layout, pixels, a shell.
 //!
-//! Start with [`VirtualPhone`]: create one, give its host end ([`VirtualPhone::in_memory`]) or a TCP
-//! port ([`VirtualPhone::listen`]) to what drives phones, then check what that did with
+//! Start with [`VirtualPhone`]: create one, give its host end ([`VirtualPhone::in_memory`]) or a
+//! TCP port ([`VirtualPhone::listen`]) to what drives phones, then check what that did with
 //! [`VirtualPhone::commands`] and [`VirtualPhone::world`].
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //!        files · packages · processes · properties · faults · latency · release      plain values
 //! ```
 //!
-//! Arrows point to what a module uses; no module uses one above it. `boot` and `connections` bring the
-//! parts together: the shell receives its programs as a table and knows none of them.
+//! Arrows point to what a module uses; no module uses one above it. `boot` and `connections` bring
+//! the parts together: the shell receives its programs as a table and knows none of them.
 //!
 //! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` is the
 //! table of differences, `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it

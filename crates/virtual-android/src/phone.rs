@@ -268,9 +268,9 @@ impl VirtualPhone {
                 .ok_or("Too many active sessions for UID 2000")?;
             for (nth, apk) in apks.iter().enumerate() {
                 let staged = phone.installer().stage(id, &format!("{nth}.apk"));
-                if let Err(why) = staged.and_then(|file| phone.files.append(file, apk)) {
+                if let Err(reason) = staged.and_then(|file| phone.files.append(file, apk)) {
                     phone.installer().abandon(id);
-                    return Err(format!("INSTALL_FAILED_INSUFFICIENT_STORAGE: {why}"));
+                    return Err(format!("INSTALL_FAILED_INSUFFICIENT_STORAGE: {reason}"));
                 }
             }
             phone.installer().commit(id).map_err(|refusal| refusal.to_string())

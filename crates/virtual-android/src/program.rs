@@ -104,8 +104,8 @@ impl Invocation {
     }
 
     /// Prints `name: path: why` and returns status 1, as toybox's programs do.
-    pub(crate) async fn failed(&self, path: &str, why: Error) -> Status {
-        self.err(format!("{}: {path}: {why}\n", self.name)).await;
+    pub(crate) async fn failed(&self, path: &str, reason: Error) -> Status {
+        self.err(format!("{}: {path}: {reason}\n", self.name)).await;
         Ok(1)
     }
 

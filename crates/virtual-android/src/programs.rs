@@ -557,8 +557,8 @@ pub(crate) async fn sh(mut call: Invocation) -> Status {
             shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
             match call.phone.with(|phone| phone.files.read(&absolute)) {
                 Ok(contents) => String::from_utf8_lossy(contents.as_ref()).into_owned(),
-                Err(why) => {
-                    call.err(format!("/system/bin/sh: {path}: {why}\n")).await;
+                Err(reason) => {
+                    call.err(format!("/system/bin/sh: {path}: {reason}\n")).await;
                     return Ok(127);
                 }
             }

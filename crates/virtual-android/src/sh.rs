@@ -1,7 +1,7 @@
 //! The phone's shell behind `adb shell`, modelled on Android's mksh, with mksh's error messages.
 //!
-//! Start with [`parse`] (text to a tree of [`ast`], nothing runs), then [`eval`] (runs the tree): its
-//! `expand` turns words into arguments, its `builtins` are the commands that change the shell
+//! Start with [`parse`] (text to a tree of [`ast`], nothing runs), then [`eval`] (runs the tree):
+//! its `expand` turns words into arguments, its `builtins` are the commands that change the shell
 //! itself. [`terminal`] is the line discipline of an interactive shell. Pipes are in `crate::io`.
 //!
 //! A text is parsed completely before any of it runs. Unsupported syntax (here-documents, `[[ …

@@ -1,8 +1,8 @@
 //! Services of apps, started by an explicit Intent: who may start which, what the app does, and
 //! what it sends to the callback.
 //!
-//! Start with `World::start_service`. The rules are those of `ActiveServices.startServiceLocked` and
-//! `retrieveServiceLocked` of AOSP, which return a component to the caller: the service's own
+//! Start with `World::start_service`. The rules are those of `ActiveServices.startServiceLocked`
+//! and `retrieveServiceLocked` of AOSP, which return a component to the caller: the service's own
 //! (started), null (not found), `!` with what is missing (refused), or `?` with the reason (the
 //! background limits of Android 8). The app runs the service (`App::on_start_command`); for an app
 //! with unknown code nothing happens, like a real tool that stays silent.

@@ -104,10 +104,9 @@ impl DirectTransport {
         self.with_key_source(move || Some(key.clone()), name)
     }
 
-    /// Like [`Self::with_key`], but `source` gets the key once a phone asks for one; `None` if there
-    /// is none.
-    /// Most phones that are reached directly ask for none, and an old one may not answer a second
-    /// connection right after the first.
+    /// Like [`Self::with_key`], but `source` gets the key once a phone asks for one; `None` if
+    /// there is none. Most phones that are reached directly ask for none, and an old one may not
+    /// answer a second connection right after the first.
     #[must_use]
     pub fn with_key_source(
         mut self,

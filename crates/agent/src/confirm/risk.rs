@@ -4,7 +4,7 @@
 //!
 //! Start with [`risk`]. Text cannot tell what a button really does. This catches what has a plain
 //! name; it is not a guarantee. [`words`] knows the words, [`touched`] what a touch reaches. The
-//! policy may have been told by the screen what to say: what the call itself says counts only where
+//! screen may have talked the policy into its words: what the call itself says counts only where
 //! nothing else is known.
 
 mod touched;
@@ -60,8 +60,8 @@ impl Risk {
     /// short.
     pub(crate) fn question(&self, app: Option<&str>) -> String {
         let Self { what, text, about, how } = self;
-        let longest = if *how == How::Open { MAX_ADDRESS } else { MAX_TEXT };
-        let text = quoted(&truncate(text, longest));
+        let max_length = if *how == How::Open { MAX_ADDRESS } else { MAX_TEXT };
+        let text = quoted(&truncate(text, max_length));
         let place = app.map_or(String::new(), |app| format!(" in {}", name(app)));
         let mut out = match how {
             How::Touch => format!("About to tap {text}"),

@@ -2,8 +2,8 @@
 //!
 //! Start with [`reason`]. Toolsets end their errors with the next move of their own clients:
 //! another tool to call, a flag to start the server with. A policy has neither: it sees a screen in
-//! each step and has a few functions. So the policy gets a failure of the phone in the failure's own words,
-//! with a move that the policy can make.
+//! each step and has a few functions. So the policy gets a failure of the phone in the failure's
+//! own words, with a move that the policy can make.
 
 use thumbwire_base::truncate;
 use thumbwire_base::visible::visible;

@@ -43,7 +43,8 @@ impl Limits {
         webp: true,
     };
 
-    /// These limits for other servers: llama.cpp reads images with stb_image, which does not know WebP.
+    /// These limits for other servers: llama.cpp reads images with stb_image, which does not know
+    /// WebP.
     pub(super) fn for_other_servers(self) -> Self {
         Self { webp: false, ..self }
     }

@@ -61,9 +61,9 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// The arguments as an object; text that is not one is in `INVALID_JSON`, as Anthropic recommends
-    /// ("Fine-grained tool streaming"): what a model said is repeated to it, and APIs and chat
-    /// templates take objects only.
+    /// The arguments as an object; text that is not one is in `INVALID_JSON`, as Anthropic
+    /// recommends ("Fine-grained tool streaming"): what a model said is repeated to it, and APIs
+    /// and chat templates take objects only.
     pub fn object(&self) -> Map<String, Value> {
         if self.arguments.trim().is_empty() {
             return Map::new();

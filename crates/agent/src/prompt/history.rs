@@ -36,14 +36,14 @@ pub(super) fn history(
     }
     let mut last_step = None;
     for (at, one) in past.iter().enumerate().skip(all.saturating_sub(LISTED)) {
-        let is_told = at + TOLD >= all;
+        let is_recent = at + TOLD >= all;
         let _ = write!(out, "\n{}. {}", one.step, call(one, space));
-        if let Some(result) = result(one, functions, is_told) {
+        if let Some(result) = result(one, functions, is_recent) {
             let _ = write!(out, " -> {result}");
         }
         let reason = one.reason.trim();
         // Several actions of one step have one reason.
-        if is_told && !reason.is_empty() && last_step != Some(one.step) {
+        if is_recent && !reason.is_empty() && last_step != Some(one.step) {
             let _ = write!(out, " ({})", escaped(&line(reason, MAX_REASON)));
         }
         last_step = Some(one.step);
@@ -70,23 +70,23 @@ fn call(one: &PastAction, space: &CoordinateSpace) -> String {
     out
 }
 
-fn result(one: &PastAction, functions: &[Function], is_told: bool) -> Option<String> {
+fn result(one: &PastAction, functions: &[Function], is_recent: bool) -> Option<String> {
     let PastAction { call, success, message, effect, .. } = one;
-    let longest = if is_told { MAX_ANSWER } else { MAX_OLD_ANSWER };
+    let max_length = if is_recent { MAX_ANSWER } else { MAX_OLD_ANSWER };
     if !success {
-        return Some(format!("failed: {}", escaped(&line(message, longest))));
+        return Some(format!("failed: {}", escaped(&line(message, max_length))));
     }
     let acts = functions.iter().any(|function| function.name == call.function && function.acts);
     let reads = !acts || is_app_tool(&call.function);
     match () {
-        () if reads && call.function != "wait" => Some(escaped(&line(message, longest))),
-        () if !is_told => None,
+        () if reads && call.function != "wait" => Some(escaped(&line(message, max_length))),
+        () if !is_recent => None,
         () if effect.is_empty() => None,
         () => Some(escaped(&line(effect, MAX_EFFECT))),
     }
 }
 
 /// A text on one line.
-fn line(text: &str, longest: usize) -> String {
-    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), longest)
+fn line(text: &str, max_length: usize) -> String {
+    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), max_length)
 }

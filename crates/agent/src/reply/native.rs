@@ -87,10 +87,10 @@ fn called(response: &ModelResponse) -> Result<Decision, UnusableReply> {
 }
 
 /// What the text beside the calls says: a JSON object with the usual keys, or a thought.
-fn spoken(said: &str) -> Decision {
-    let said = strip_reasoning(said).trim();
+fn spoken(content: &str) -> Decision {
+    let content = strip_reasoning(content).trim();
     let is_spoken = |object: &Map<String, Value>| get(object, &SPOKEN).is_some();
-    let found = lenient_json::values(said).into_iter().filter_map(|found| match found.value {
+    let found = lenient_json::values(content).into_iter().filter_map(|found| match found.value {
         Value::Object(object) if is_spoken(&object) => Some(object),
         _ => None,
     });
@@ -103,7 +103,7 @@ fn spoken(said: &str) -> Decision {
             remember: lines(&object, "remember"),
             ..Decision::default()
         },
-        None => Decision { thought: truncate(said, MAX_TEXT), ..Decision::default() },
+        None => Decision { thought: truncate(content, MAX_TEXT), ..Decision::default() },
     }
 }
 

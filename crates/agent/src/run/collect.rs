@@ -123,8 +123,8 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
     Ok(ListedApps { launchable, installed: Arc::default(), at })
 }
 
-/// Lists the controls (UFO's `MobileControlsCollectionStrategy`), but not from what the check of the
-/// last action read a moment ago: the policy must not see controls older than its screenshot.
+/// Lists the controls (UFO's `MobileControlsCollectionStrategy`), but not from what the check of
+/// the last action read a moment ago: the policy must not see controls older than its screenshot.
 async fn list_controls(
     step: &mut StepInProgress<'_>,
     known: Option<Arc<Controls>>,

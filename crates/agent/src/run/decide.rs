@@ -13,7 +13,7 @@ use crate::policy::observation::Observation;
 /// Asks the policy what to do on this screen (UFO's `MobileLLMInteractionStrategy`).
 ///
 /// # Errors
-/// There is no decision.
+/// No decision was made.
 pub(crate) async fn decide(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     if step.is_over() {
         return Err(PhaseError("the run ended before a decision".into()));

@@ -1,7 +1,7 @@
 //! The four phases of a step, in the order of the UFO MobileAgent strategy ("Four-Phase Pipeline").
 //!
-//! A failure of the first two ends the run (`fail_fast`): without a screenshot or a decision there
-//! is no step. A failure of the others is a note for the policy. How steps follow each other is in
+//! A failure of the first two ends the run (`fail_fast`): a step needs a screenshot and a decision.
+//! A failure of the others is a note for the policy. How steps follow each other is in
 //! [`crate::run`].
 
 use tokio::time::Instant;

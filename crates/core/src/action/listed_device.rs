@@ -42,8 +42,8 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
-    /// The phones that a caller who names no phone may mean: not the built-in ones, and a phone
-    /// that a server chooses only if there is no other.
+    /// The phones that a caller who names none may mean: not the built-in ones, and a phone that
+    /// its server would choose only if nothing else is listed.
     pub fn candidates(listed: &[ListedDevice]) -> Vec<&ListedDevice> {
         let is_phone =
             |phone: &&ListedDevice| !matches!(phone.kind, Self::BuiltIn | Self::Provider);

@@ -201,7 +201,7 @@ impl AttachedDevice {
         direction: Direction,
         distance: f64,
     ) -> Result<Outcome, Failure> {
-        let longest = match direction {
+        let max_distance = match direction {
             Direction::Up | Direction::Down => 0.4,
             Direction::Left | Direction::Right => 0.8,
         };
@@ -209,7 +209,7 @@ impl AttachedDevice {
         const LASTING: Duration = Duration::from_millis(500);
         let _turn = self.screen.acting.lock().await;
         let size = self.screen_size().await?;
-        let swipes = (distance / longest).ceil().max(1.0);
+        let swipes = (distance / max_distance).ceil().max(1.0);
         let swipe = scroll_swipe(size, direction, distance / swipes, LASTING);
         for _ in 0..swipes as u32 {
             self.swipe_once(swipe).await?;

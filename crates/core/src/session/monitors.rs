@@ -1,10 +1,10 @@
 //! Log monitors: logs that are followed across calls.
 //!
-//! Start with [`SessionCall::start_monitor`]. Each monitor has its own task, [`Follower::run`], which
-//! writes entries to a file in `logcat` format, counts them, and survives a lost phone: it retries
-//! with growing delays, resumes after the last entry, and notes the gap in the file. A monitor
-//! stays listed until it is stopped, even after it has ended. It belongs to the client that started
-//! it: no other client can list or stop it, and it is stopped when its client leaves.
+//! Start with [`SessionCall::start_monitor`]. Each monitor has its own task, [`Follower::run`],
+//! which writes entries to a file in `logcat` format, counts them, and survives a lost phone: it
+//! retries with growing delays, resumes after the last entry, and notes the gap in the file. A
+//! monitor stays listed until it is stopped, even after it has ended. It belongs to the client that
+//! started it: no other client can list or stop it, and it is stopped when its client leaves.
 
 mod follower;
 

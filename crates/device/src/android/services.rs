@@ -1,8 +1,8 @@
 //! [`AppIntegration`] on Android: the services of apps and Android 16's AppFunctions.
 //!
 //! [`AppIntegration::find_services`] lists the services that handle an action, with `cmd package
-//! query-services`. Starting a service is in `intents.rs`, calling one in `helper`; reading what its
-//! package declares is done elsewhere.
+//! query-services`. Starting a service is in `intents.rs`, calling one in `helper`; reading what
+//! its package declares is done elsewhere.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -14,8 +14,8 @@ pub trait AppIntegration: Send + Sync {
     async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error>;
 
     /// Starts a service with string extras. For a service that replies, use
-    /// [`AppIntegration::call_service`] instead. Nothing was sent if the error is [`Error::Refused`]
-    /// or [`Error::NotReady`].
+    /// [`AppIntegration::call_service`] instead. Nothing was sent if the error is
+    /// [`Error::Refused`] or [`Error::NotReady`].
     async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error>;
 
     /// Starts a service with string extras and a callback, and waits up to `limit` for its reply.

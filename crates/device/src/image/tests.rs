@@ -82,9 +82,9 @@ fn written_files_start_with_their_format_signature() {
 #[test]
 fn png_within_the_limit_is_unchanged() {
     let image = slope(60, 40).write(Format::Png).unwrap();
-    let most = Some(image.bytes.len());
-    assert_eq!(fit(image.clone(), FormatPreference::AsTaken, most).unwrap(), image);
-    assert_eq!(fit(image.clone(), FormatPreference::Only(Format::Png), most).unwrap(), image);
+    let max_bytes = Some(image.bytes.len());
+    assert_eq!(fit(image.clone(), FormatPreference::AsTaken, max_bytes).unwrap(), image);
+    assert_eq!(fit(image.clone(), FormatPreference::Only(Format::Png), max_bytes).unwrap(), image);
     // An image that fits is not even decoded.
     let invalid = Image { format: Format::Png, bytes: Bytes::from_static(b"not a PNG") };
     assert_eq!(fit(invalid.clone(), FormatPreference::AsTaken, None).unwrap(), invalid);

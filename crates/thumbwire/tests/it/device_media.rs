@@ -10,6 +10,7 @@ use thumbwire_device::{
     Device as _, DeviceFiles as _, Error, HealthChecks as _, LogEntry, LogFilter, Logs as _,
     Priority, RecordingOptions, ScreenCapture as _, Size,
 };
+use thumbwire_test_support::program;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 const RELEASES: [&str; 6] = ["4.4", "9", "11", "13", "14", "16"];
@@ -219,21 +220,17 @@ fn boxes(mut bytes: &[u8]) -> Vec<String> {
     names
 }
 
-/// Whether ffprobe, if installed, finds one video with a duration.
+/// Whether ffprobe finds one video with a duration.
 fn accepted_by_ffprobe(video: &[u8], name: &str) {
+    let Some(ffprobe) = program("ffprobe") else { return };
     let file = std::env::temp_dir().join(format!("thumbwire-{}-{name}.mp4", std::process::id()));
     std::fs::write(&file, video).unwrap();
-    let mut ffprobe = std::process::Command::new("ffprobe");
+    let mut ffprobe = std::process::Command::new(ffprobe);
     ffprobe.args(["-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0"]);
-    let output = ffprobe.arg(&file).output();
+    let output = ffprobe.arg(&file).output().unwrap();
     std::fs::remove_file(&file).unwrap();
-    match output {
-        Err(_) => println!("skipped: ffprobe is not installed"),
-        Ok(said) => {
-            assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "h264", "{said:?}");
-            assert!(said.stderr.is_empty(), "{said:?}");
-        }
-    }
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "h264", "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! adbd: serves the phone's services over the real ADB protocol.
 //!
-//! Start with [`serve`]. Implemented: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:`
-//! (files in `store`), `framebuffer:`, `reboot:`, `reverse:`, `tcpip:`, `usb:` and the phone's
-//! sockets (`tcp:`, `localabstract:` …). `root:`, `remount:` and similar get the reply of a
+//! Start with [`serve`]. Implemented: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`,
+//! `sync:` (files in `store`), `framebuffer:`, `reboot:`, `reverse:`, `tcpip:`, `usb:` and the
+//! phone's sockets (`tcp:`, `localabstract:` …). `root:`, `remount:` and similar get the reply of a
 //! production build; `jdwp`, `track-jdwp` and `track-app` the reply of a phone without debuggable
 //! apps. Everything else is refused, and no feature announces it.
 //!

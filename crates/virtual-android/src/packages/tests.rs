@@ -88,7 +88,7 @@ fn signature_fails_for_changed_bytes() {
     stripped[at] = b'X';
     let signer = Apk::read(&stripped, 3).expect("an APK").signer;
     assert!(
-        matches!(&signer, Err(SignatureError::Broken(why)) if why.contains("Signature stripped?")),
+        matches!(&signer, Err(SignatureError::Broken(reason)) if reason.contains("Signature stripped?")),
         "{signer:?}"
     );
 }

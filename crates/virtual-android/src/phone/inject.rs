@@ -1,7 +1,7 @@
 //! What a triggered fault does to the phone.
 //!
-//! Start with [`VirtualPhone::inject_before`], which every command calls before it does anything, and
-//! [`VirtualPhone::inject_after`], which it calls at the end.
+//! Start with [`VirtualPhone::inject_before`], which every command calls before it does anything,
+//! and [`VirtualPhone::inject_after`], which it calls at the end.
 
 use super::{State, VirtualPhone};
 use crate::faults::{ByteCorrupter, Fault, InjectionPoint, TriggeredFault};

@@ -145,9 +145,11 @@ async fn instrument(call: &Invocation, args: &[String]) -> Status {
             return appium::run(call, wait).await;
         }
         if wait {
-            let why = "none of this app's code runs on the virtual phone";
-            call.out(format!("INSTRUMENTATION_RESULT: shortMsg={why}\nINSTRUMENTATION_CODE: 0\n"))
-                .await?;
+            let reason = "none of this app's code runs on the virtual phone";
+            call.out(format!(
+                "INSTRUMENTATION_RESULT: shortMsg={reason}\nINSTRUMENTATION_CODE: 0\n"
+            ))
+            .await?;
         }
         return Ok(0);
     }

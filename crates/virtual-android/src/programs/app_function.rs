@@ -36,7 +36,7 @@ pub(super) async fn app_function(call: Invocation) -> Status {
         Some(command @ ("list-app-functions" | "execute-app-function" | "set-enabled")) => {
             match Options::read(command, call.args.get(1..).unwrap_or_default()) {
                 Ok(options) => run(&call, command, options).await,
-                Err(why) => (why + "\n", FAILED),
+                Err(reason) => (reason + "\n", FAILED),
             }
         }
         Some(other) => (format!("Unknown command: {other}\n"), FAILED),
@@ -58,7 +58,7 @@ async fn run(call: &Invocation, command: &str, options: Options) -> (String, i32
     };
     let given = match parse(&parameters) {
         Ok(given) => given,
-        Err(why) => return (format!("Exception: org.json.JSONException: {why}\n"), FAILED),
+        Err(reason) => return (format!("Exception: org.json.JSONException: {reason}\n"), FAILED),
     };
     let patience = Duration::from_secs(options.timeout);
     let done = call.phone.with(|phone| phone.world.call_app_function(&package, &function, &given));
@@ -71,8 +71,8 @@ async fn run(call: &Invocation, command: &str, options: Options) -> (String, i32
             call.phone.sleep(patience).await;
             ("Timed out\n".to_owned(), FAILED)
         }
-        Err(FunctionError::Thrown(why)) => {
-            let thrown = format!("android.app.appfunctions.AppFunctionException: {why}");
+        Err(FunctionError::Thrown(reason)) => {
+            let thrown = format!("android.app.appfunctions.AppFunctionException: {reason}");
             let output =
                 format!("Error executing app function: {thrown}. See logcat for more details. \n");
             (output, FAILED)
@@ -158,9 +158,9 @@ impl Options {
 /// first one's type; an empty list and `null` count as absent. Its messages about invalid JSON are
 /// similar, not identical.
 fn parse(text: &str) -> Result<FunctionArgs, String> {
-    let value: Value = serde_json::from_str(text).map_err(|why| match text.trim() {
+    let value: Value = serde_json::from_str(text).map_err(|reason| match text.trim() {
         "" => "End of input at character 0 of ".to_owned(),
-        _ => format!("Unterminated object at character {} of {text}", why.column()),
+        _ => format!("Unterminated object at character {} of {text}", reason.column()),
     })?;
     match value {
         Value::Object(members) => document(&members, MAX_DEPTH).map(FunctionArgs),

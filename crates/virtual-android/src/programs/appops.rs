@@ -114,8 +114,8 @@ pub(super) async fn appops(call: Invocation) -> Status {
     };
     match done {
         Ok(text) => call.out(text).await.map(|()| 0),
-        Err(why) => {
-            call.err(format!("Error: {why}\n")).await;
+        Err(reason) => {
+            call.err(format!("Error: {reason}\n")).await;
             Ok(255)
         }
     }

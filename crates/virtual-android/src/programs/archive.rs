@@ -62,7 +62,7 @@ async fn one_file(
     to_stdout: bool,
     level: u32,
 ) -> Outcome {
-    let input = call.open(path).map_err(|why| about(path, why))?;
+    let input = call.open(path).map_err(|reason| about(path, reason))?;
     let bytes = input.all(ALL).await;
     let result = if unzips {
         if GzDecoder::new(bytes.as_slice()).header().is_none() {
@@ -99,7 +99,7 @@ async fn one_file(
         phone.files.set_modified(&to, true, stat.modified)?;
         if options.has('k') { Ok(()) } else { phone.files.remove(&from, false) }
     });
-    done.map_err(|why| about(&target, why))?;
+    done.map_err(|reason| about(&target, reason))?;
     Ok(0)
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn tar(call: &Invocation) -> Outcome {
     if !options.has('x') && !options.has('t') {
         return Err(Failure::Usage("Needs -txc".into()));
     }
-    let input = call.open(file).map_err(|why| about(file, why))?;
+    let input = call.open(file).map_err(|reason| about(file, reason))?;
     let mut bytes = input.all(ALL).await;
     if bytes.starts_with(&[0x1f, 0x8b]) {
         bytes = unzipped(&bytes)?;
@@ -177,8 +177,8 @@ async fn create(call: &Invocation, options: &Options, folder: &str, file: &str) 
         });
         let (stat, bytes, below) = match found {
             Ok(found) => found,
-            Err(why) => {
-                call.err(format!("tar: {name}: {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("tar: {name}: {reason}\n")).await;
                 status = 1;
                 continue;
             }
@@ -204,7 +204,7 @@ async fn create(call: &Invocation, options: &Options, folder: &str, file: &str) 
     }
     let output = match file {
         "-" => call.io.stdout.clone(),
-        path => call.create(path).map_err(|why| about(path, why))?,
+        path => call.create(path).map_err(|reason| about(path, reason))?,
     };
     output.write(&archive).await?;
     Ok(status)
@@ -351,8 +351,8 @@ async fn extract(call: &Invocation, options: &Options, folder: &str, mut bytes: 
             status = 1;
             continue;
         }
-        if let Err(why) = write(call, &entry, &path).await? {
-            call.err(format!("tar: {}: {why}\n", entry.name)).await;
+        if let Err(reason) = write(call, &entry, &path).await? {
+            call.err(format!("tar: {}: {reason}\n", entry.name)).await;
             status = 1;
         }
     }
@@ -417,7 +417,7 @@ async fn write(
         match entry.kind {
             b'5' => match files.make_directory(path, entry.mode) {
                 Ok(()) | Err(Error::Exists) => Ok(None),
-                Err(why) => Err(why),
+                Err(reason) => Err(reason),
             },
             b'2' => {
                 let _ = files.remove(path, false);
@@ -432,7 +432,7 @@ async fn write(
     });
     let opened = match opened {
         Ok(opened) => opened,
-        Err(why) => return Ok(Err(why)),
+        Err(reason) => return Ok(Err(reason)),
     };
     if let Some(crate::files::OpenTarget::File(id)) = opened {
         Output::File(call.phone.clone(), id).write(entry.bytes).await?;

@@ -1,10 +1,10 @@
 //! `awk`, as far as scripts on phones use it: the language of the "one true awk" that Android has
 //! since 9.
 //!
-//! Start with [`awk`]: `lex` makes tokens, `compile` turns them into instructions ([`Op`]), `machine`
-//! runs these for each record that `input` reads. Instructions instead of a tree keep the stack
-//! flat, so that no script can overflow it, and an endless one can be ended between any two of
-//! them.
+//! Start with [`awk`]: `lex` makes tokens, `compile` turns them into instructions ([`Op`]),
+//! `machine` runs these for each record that `input` reads. Instructions instead of a tree keep the
+//! stack flat, so that no script can overflow it, and an endless one can be ended between any two
+//! of them.
 //!
 //! Not supported: back references in patterns, `printf %c` beyond Unicode, and the extensions of
 //! other awks.
@@ -203,7 +203,7 @@ pub(super) async fn awk(call: &Invocation) -> Outcome {
     }
     let mut texts = Vec::new();
     for path in options.values('f') {
-        let input = call.open(path).map_err(|why| about(path, why))?;
+        let input = call.open(path).map_err(|reason| about(path, reason))?;
         texts.push(String::from_utf8_lossy(&input.all(LINE).await).into_owned());
     }
     if texts.is_empty() {

@@ -142,8 +142,8 @@ pub(super) async fn od(call: &Invocation) -> Outcome {
     let mut status = 0;
     let all = joined(call, &options, &mut status).await;
     let all = all.get(skip.min(all.len())..).unwrap_or_default();
-    let most = options.number('N')?.map_or(all.len(), |n| usize::try_from(n).unwrap_or(usize::MAX));
-    let all = &all[..most.min(all.len())];
+    let max = options.number('N')?.map_or(all.len(), |n| usize::try_from(n).unwrap_or(usize::MAX));
+    let all = &all[..max.min(all.len())];
     let column = |shape: Shape| {
         let widest = shapes.iter().map(|shape| shape.width().div_ceil(shape.1)).max().unwrap_or(1);
         (widest * shape.1).max(shape.width())
@@ -184,8 +184,8 @@ pub(super) async fn hd(call: &Invocation) -> Outcome {
     };
     let input = match call.open(path) {
         Ok(input) => input,
-        Err(why) => {
-            call.err(format!("could not open {path}, {why}\n")).await;
+        Err(reason) => {
+            call.err(format!("could not open {path}, {reason}\n")).await;
             return Ok(1);
         }
     };
@@ -204,7 +204,7 @@ pub(super) async fn xxd(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "c:l:o:g:piurs:", &[])?;
     options.at_most(2)?;
     let path = options.files()[0].to_owned();
-    let input = call.open(&path).map_err(|why| about(&path, why))?;
+    let input = call.open(&path).map_err(|reason| about(&path, reason))?;
     let all = input.all(ALL).await;
     if options.has('r') {
         call.out(unhex(&all, options.has('p'))).await?;
@@ -212,8 +212,8 @@ pub(super) async fn xxd(call: &Invocation) -> Outcome {
     }
     let skip = options.number('s')?.unwrap_or(0) as usize;
     let all = all.get(skip.min(all.len())..).unwrap_or_default();
-    let most = options.number('l')?.map_or(all.len(), |n| usize::try_from(n).unwrap_or(usize::MAX));
-    let all = &all[..most.min(all.len())];
+    let max = options.number('l')?.map_or(all.len(), |n| usize::try_from(n).unwrap_or(usize::MAX));
+    let all = &all[..max.min(all.len())];
     let default = if options.has('i') {
         12
     } else if options.has('p') {
@@ -337,18 +337,18 @@ pub(super) async fn cmp(call: &Invocation) -> Outcome {
     for path in [first.as_str(), second] {
         match call.open(path) {
             Ok(input) => files.push(input.all(ALL).await),
-            Err(why) if !call.release().toybox => {
-                call.err(format!("could not open {path}, {why}\n")).await;
+            Err(reason) if !call.release().toybox => {
+                call.err(format!("could not open {path}, {reason}\n")).await;
                 return Ok(1);
             }
-            Err(why) => {
-                call.err(format!("cmp: {path}: {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("cmp: {path}: {reason}\n")).await;
                 return Ok(2);
             }
         }
     }
-    let most = options.number('n')?.map_or(usize::MAX, |n| n as usize);
-    let (a, b) = (&files[0][..most.min(files[0].len())], &files[1][..most.min(files[1].len())]);
+    let max = options.number('n')?.map_or(usize::MAX, |n| n as usize);
+    let (a, b) = (&files[0][..max.min(files[0].len())], &files[1][..max.min(files[1].len())]);
     let mut status = i32::from(a.len() != b.len() && !call.release().toybox);
     for (at, (x, y)) in a.iter().zip(b).enumerate().filter(|(_, (x, y))| x != y) {
         status = 1;
@@ -418,8 +418,8 @@ pub(super) async fn truncate(call: &Invocation) -> Outcome {
             contents.resize(new as usize, 0);
             phone.files.write(&full, &contents, stat.map_or(0o666, |stat| stat.mode))
         });
-        if let Err(why) = done {
-            call.err(format!("truncate: {path}: {why}\n")).await;
+        if let Err(reason) = done {
+            call.err(format!("truncate: {path}: {reason}\n")).await;
             status = 1;
         }
     }

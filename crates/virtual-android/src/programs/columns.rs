@@ -140,7 +140,7 @@ pub(super) async fn paste(call: &Invocation) -> Outcome {
     }
     let mut files = Vec::new();
     for path in options.files() {
-        files.push(Lines::new(call.open(path).map_err(|why| about(path, why))?));
+        files.push(Lines::new(call.open(path).map_err(|reason| about(path, reason))?));
     }
     if options.has('s') {
         for mut file in files {
@@ -190,7 +190,7 @@ pub(super) async fn comm(call: &Invocation) -> Outcome {
     };
     let file = |path: &str| {
         let input =
-            call.open(path).map_err(|why| Failure::new(format!("No file {path}: {why}")))?;
+            call.open(path).map_err(|reason| Failure::new(format!("No file {path}: {reason}")))?;
         Ok::<_, Failure>(Lines::new(input))
     };
     let (mut left, mut right) = (file(first)?, file(second)?);
@@ -230,9 +230,10 @@ pub(super) async fn uniq(call: &Invocation) -> Outcome {
     let (fields, skip) = (options.number('f')?.unwrap_or(0), options.number('s')?.unwrap_or(0));
     let width = options.number('w')?.map_or(usize::MAX, |n| n as usize);
     let path = options.files()[0].to_owned();
-    let input = call.open(&path).map_err(|why| Failure::new(format!("No file {path}: {why}")))?;
+    let input =
+        call.open(&path).map_err(|reason| Failure::new(format!("No file {path}: {reason}")))?;
     let output = match options.rest.get(1) {
-        Some(path) => call.create(path).map_err(|why| about(path, why))?,
+        Some(path) => call.create(path).map_err(|reason| about(path, reason))?,
         None => call.io.stdout.clone(),
     };
     let end = if options.has('z') { 0 } else { b'\n' };
@@ -365,8 +366,8 @@ pub(super) async fn tee(call: &Invocation) -> Outcome {
         };
         match opened {
             Ok(output) => outputs.push(output),
-            Err(why) => {
-                call.err(format!("tee: {path}: {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("tee: {path}: {reason}\n")).await;
                 status = 1;
             }
         }
@@ -406,7 +407,7 @@ pub(super) async fn split_file(call: &Invocation) -> Outcome {
     let lines = options.value('l').map(number).transpose()?.unwrap_or(1_000).max(1);
     let path = options.files()[0].to_owned();
     let prefix = options.rest.get(1).map_or("x", String::as_str);
-    let input = call.open(&path).map_err(|why| about(&path, why))?;
+    let input = call.open(&path).map_err(|reason| about(&path, reason))?;
     let most = 26_u64.pow(letters);
     let (mut nth, mut left) = (0_u64, 0_u64);
     let mut output = Output::Null;
@@ -427,7 +428,7 @@ pub(super) async fn split_file(call: &Invocation) -> Outcome {
                 rest /= 26;
             }
             let name = format!("{prefix}{}", suffix.into_iter().collect::<String>());
-            output = call.create(&name).map_err(|why| about(&name, why))?;
+            output = call.create(&name).map_err(|reason| about(&name, reason))?;
             nth += 1;
             left = if bytes.is_some() { 1 } else { lines };
         }

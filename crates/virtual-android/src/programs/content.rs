@@ -22,9 +22,9 @@ const USAGE_9: &str = include_str!("words/android-9/content.txt");
 pub(super) async fn content(call: Invocation) -> Status {
     let command = match Command::parse(&call.args, call.release()) {
         Ok(command) => command,
-        Err(why) => {
+        Err(reason) => {
             let usage = if call.release().form == ToolKind::Java { USAGE_4 } else { USAGE_9 };
-            call.out(format!("{usage}[ERROR] {why}\n")).await?;
+            call.out(format!("{usage}[ERROR] {reason}\n")).await?;
             return Ok(0);
         }
     };

@@ -71,8 +71,8 @@ pub(super) async fn device_config(call: Invocation) -> Status {
     call.out(text).await.map(|()| 0)
 }
 
-async fn refuse(call: &Invocation, why: &str) -> Status {
-    call.err(format!("{why}\n")).await;
+async fn refuse(call: &Invocation, reason: &str) -> Status {
+    call.err(format!("{reason}\n")).await;
     Ok(255)
 }
 

@@ -35,8 +35,8 @@ pub(super) async fn diff(call: &Invocation) -> Outcome {
         match call.open(path) {
             Ok(input) => files.push(input.all(ALL).await),
             Err(_) if options.has('N') => files.push(Vec::new()),
-            Err(why) => {
-                let Failure::Message(text, _) = about(path, why) else { return Ok(2) };
+            Err(reason) => {
+                let Failure::Message(text, _) = about(path, reason) else { return Ok(2) };
                 return Err(Failure::Message(text, 2));
             }
         }

@@ -111,8 +111,8 @@ pub(super) async fn md5(call: &Invocation) -> Outcome {
                 let sum = sum("md5", &input).await;
                 call.out(format!("{sum}  {path}\n")).await?;
             }
-            Err(why) => {
-                call.err(format!("could not open {path}, {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("could not open {path}, {reason}\n")).await;
                 status = 1;
             }
         }
@@ -124,7 +124,7 @@ pub(super) async fn md5(call: &Invocation) -> Outcome {
 pub(super) async fn cksum(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "HIPLN", &[])?;
     for path in options.files() {
-        let input = call.open(path).map_err(|why| about(path, why))?;
+        let input = call.open(path).map_err(|reason| about(path, reason))?;
         let all = input.all(ALL).await;
         let mut sum: u32 = 0;
         let mut length = all.len();

@@ -35,8 +35,8 @@ struct Options {
 pub(super) async fn getevent(call: Invocation) -> Status {
     let options = match parse(&call) {
         Ok(options) => options,
-        Err(why) => {
-            call.err(why).await;
+        Err(reason) => {
+            call.err(reason).await;
             return Ok(1);
         }
     };

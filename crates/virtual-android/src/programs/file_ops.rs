@@ -54,7 +54,7 @@ pub(super) async fn rm(call: Invocation) -> Status {
         let full = call.path(path);
         match call.phone.with(|phone| remove(&mut phone.files, &full, recursive, 0)) {
             Err(Error::NotFound) if force => {}
-            Err(why) => status = call.failed(path, why).await?,
+            Err(reason) => status = call.failed(path, reason).await?,
             Ok(()) => {}
         }
     }
@@ -91,8 +91,8 @@ pub(super) async fn rmdir(call: Invocation) -> Status {
             FileType::Directory => phone.files.remove(&full, true),
             _ => Err(Error::NotADirectory),
         });
-        if let Err(why) = done {
-            status = call.failed(path, why).await?;
+        if let Err(reason) = done {
+            status = call.failed(path, reason).await?;
         }
     }
     Ok(status)
@@ -123,7 +123,7 @@ pub(super) async fn mkdir(call: Invocation) -> Status {
             for end in ends {
                 match phone.files.make_directory(&full[..end], mode) {
                     Ok(()) | Err(Error::Exists) => {}
-                    Err(why) => return Err(why),
+                    Err(reason) => return Err(reason),
                 }
             }
             match phone.files.stat(&full, true)?.kind {
@@ -131,8 +131,8 @@ pub(super) async fn mkdir(call: Invocation) -> Status {
                 _ => Err(Error::Exists),
             }
         });
-        if let Err(why) = made {
-            call.err(format!("mkdir: '{path}': {why}\n")).await;
+        if let Err(reason) = made {
+            call.err(format!("mkdir: '{path}': {reason}\n")).await;
             status = 1;
         }
     }
@@ -159,8 +159,8 @@ pub(super) async fn touch(call: Invocation) -> Status {
                 other => other,
             }
         });
-        if let Err(why) = touched {
-            call.err(format!("touch: '{path}': {why}\n")).await;
+        if let Err(reason) = touched {
+            call.err(format!("touch: '{path}': {reason}\n")).await;
             status = 1;
         }
     }
@@ -190,8 +190,8 @@ pub(super) async fn chmod(call: Invocation) -> Status {
             call.err(format!("chmod: bad mode '{mode}'\n")).await;
             return Ok(1);
         };
-        if let Err(why) = call.phone.with(|phone| phone.files.set_mode(&full, mode)) {
-            call.err(format!("chmod: '{path}' to {mode:o}: {why}\n")).await;
+        if let Err(reason) = call.phone.with(|phone| phone.files.set_mode(&full, mode)) {
+            call.err(format!("chmod: '{path}' to {mode:o}: {reason}\n")).await;
             status = 1;
         }
     }
@@ -252,9 +252,9 @@ pub(super) async fn ln(call: Invocation) -> Status {
     });
     match linked {
         Ok(()) => Ok(0),
-        Err(why) => {
+        Err(reason) => {
             call.err(format!(
-                "ln: cannot create symbolic link from '{target}' to '{path}': {why}\n"
+                "ln: cannot create symbolic link from '{target}' to '{path}': {reason}\n"
             ))
             .await;
             Ok(1)
@@ -315,8 +315,8 @@ async fn transfer(call: &Invocation, moving: bool) -> Status {
                 call.err(format!("cp: Skipped dir '{path}'\n")).await;
                 status = 1;
             }
-            Err(why) => {
-                call.err(format!("{}: '{path}': {why}\n", call.name)).await;
+            Err(reason) => {
+                call.err(format!("{}: '{path}': {reason}\n", call.name)).await;
                 status = 1;
             }
         }
@@ -344,7 +344,7 @@ fn copy(
     }
     match files.make_directory(to, stat.mode) {
         Ok(()) | Err(Error::Exists) => {}
-        Err(why) => return Err(why),
+        Err(reason) => return Err(reason),
     }
     for (name, _) in files.list(from)? {
         copy(files, &format!("{from}/{name}"), &format!("{to}/{name}"), true, depth + 1)?;
@@ -360,18 +360,18 @@ fn copy(
 pub(super) async fn dd(call: Invocation) -> Status {
     let request = match DdOptions::read(&call.args, call.release().toybox) {
         Ok(request) => request,
-        Err(why) => {
-            call.err(format!("{why}\n")).await;
+        Err(reason) => {
+            call.err(format!("{reason}\n")).await;
             return Ok(1);
         }
     };
     let input = match call.open(request.from) {
         Ok(input) => input,
-        Err(why) => return call.failed(request.from, why).await,
+        Err(reason) => return call.failed(request.from, reason).await,
     };
     let output = match request.to.map(|path| call.create(path)).transpose() {
         Ok(output) => output.unwrap_or_else(|| call.io.stdout.clone()),
-        Err(why) => return call.failed(request.to.unwrap_or_default(), why).await,
+        Err(reason) => return call.failed(request.to.unwrap_or_default(), reason).await,
     };
     let bytes = input.all(request.skip.saturating_add(request.count)).await;
     let start = usize::try_from(request.skip).unwrap_or(usize::MAX);

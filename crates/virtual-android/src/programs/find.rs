@@ -1,7 +1,7 @@
 //! `find`, with toybox's expressions and texts.
 //!
-//! Start with [`find`]: `expression` parses the arguments, [`Walk`] visits the tree without recursion
-//! and evaluates the expression for each entry.
+//! Start with [`find`]: `expression` parses the arguments, [`Walk`] visits the tree without
+//! recursion and evaluates the expression for each entry.
 
 mod expression;
 
@@ -72,8 +72,8 @@ impl Walk<'_> {
         });
         let stat = match found {
             Ok(stat) => stat,
-            Err(why) => {
-                self.call.err(format!("find: '{path}': {why}\n")).await;
+            Err(reason) => {
+                self.call.err(format!("find: '{path}': {reason}\n")).await;
                 self.status = 1;
                 return Ok(());
             }
@@ -117,8 +117,8 @@ impl Walk<'_> {
                     let path = format!("{}/{name}", path.trim_end_matches('/'));
                     Entry { path, stat, depth, visited: false }
                 })),
-                Err(why) => {
-                    self.call.err(format!("find: {path}: {why}\n")).await;
+                Err(reason) => {
+                    self.call.err(format!("find: {path}: {reason}\n")).await;
                     self.status = 1;
                 }
             }
@@ -219,8 +219,8 @@ impl Walk<'_> {
                 }
                 let full = self.call.path(&entry.path);
                 let removed = self.call.phone.with(|phone| phone.files.remove(&full, true));
-                if let Err(why) = removed {
-                    self.call.err(format!("find: {}: {why}\n", entry.path)).await;
+                if let Err(reason) = removed {
+                    self.call.err(format!("find: {}: {reason}\n", entry.path)).await;
                     self.status = 1;
                 }
                 true

@@ -211,7 +211,7 @@ pub(super) async fn nohup(call: &Invocation) -> Outcome {
                     call.env.iter().find(|(name, _)| name == "HOME").map_or("", |(_, value)| value);
                 let path = format!("{home}/nohup.out");
                 call.write_to(&path, true)
-                    .map_err(|why| Failure::new(format!("can't open {path}: {why}")))?
+                    .map_err(|reason| Failure::new(format!("can't open {path}: {reason}")))?
             }
         };
     }
@@ -258,13 +258,13 @@ pub(super) async fn renice(call: &Invocation) -> Outcome {
     let rows = super::ps::rows(call);
     for id in &options.rest {
         let row = rows.iter().find(|row| row.pid.to_string() == *id);
-        let why = match row {
+        let reason = match row {
             None => "No such process",
             Some(row) if !row.ours() => "Operation not permitted",
             Some(_) if by < 0 => "Permission denied",
             Some(_) => continue,
         };
-        call.err(format!("renice: setpriority {id}: {why}\n")).await;
+        call.err(format!("renice: setpriority {id}: {reason}\n")).await;
         status = 1;
     }
     Ok(status)

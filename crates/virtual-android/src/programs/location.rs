@@ -42,8 +42,9 @@ pub(super) async fn location(call: Invocation) -> Status {
     };
     match run(&call, rest) {
         Ok(()) => Ok(0),
-        Err(why) => {
-            call.err(format!("\nException occurred while executing 'providers':\n{why}\n")).await;
+        Err(reason) => {
+            call.err(format!("\nException occurred while executing 'providers':\n{reason}\n"))
+                .await;
             Ok(255)
         }
     }

@@ -31,8 +31,8 @@ pub(super) async fn logcat(call: Invocation) -> Status {
     let args = if is_old { old::arguments(&call) } else { call.args.clone() };
     let mut wanted = match LogcatOptions::read(&args, &call.env) {
         Ok(wanted) => wanted,
-        Err(why) => {
-            call.err(format!("logcat: {why}\n")).await;
+        Err(reason) => {
+            call.err(format!("logcat: {reason}\n")).await;
             return Ok(1);
         }
     };
@@ -63,11 +63,13 @@ pub(super) async fn logcat(call: Invocation) -> Status {
                     match opened {
                         Ok(OpenTarget::File(id)) => Output::File(call.phone.clone(), id),
                         Ok(OpenTarget::Special(_)) => Output::Null,
-                        Err(why) => {
+                        Err(reason) => {
                             let text = match is_old {
-                                true => format!("couldn't open output file: {why}\n"),
+                                true => format!("couldn't open output file: {reason}\n"),
                                 false => {
-                                    format!("logcat: couldn't open output file '{file}': {why}\n")
+                                    format!(
+                                        "logcat: couldn't open output file '{file}': {reason}\n"
+                                    )
                                 }
                             };
                             call.err(text).await;
@@ -244,9 +246,9 @@ fn sizes(call: &Invocation, options: &LogcatOptions) -> String {
 /// `log [-p PRIORITY] [-t TAG] TEXT…`
 pub(super) async fn log(call: Invocation) -> Status {
     if !call.release().toybox
-        && let Some(why) = old::refuses_log(&call)
+        && let Some(reason) = old::refuses_log(&call)
     {
-        call.err(why).await;
+        call.err(reason).await;
         return Ok(1);
     }
     let (mut priority, mut tag, mut words) = ('I', "log".to_owned(), Vec::new());

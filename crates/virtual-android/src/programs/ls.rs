@@ -76,7 +76,7 @@ pub(super) async fn ls(call: Invocation) -> Status {
                 directories.push(path.to_owned())
             }
             Ok(stat) => plain.push((path.to_owned(), stat)),
-            Err(why) => status = call.failed(path, why).await?,
+            Err(reason) => status = call.failed(path, reason).await?,
         }
     }
     if !plain.is_empty() {
@@ -98,7 +98,7 @@ pub(super) async fn ls(call: Invocation) -> Status {
             Ok(entries)
         });
         match listed {
-            Err(why) => status = call.failed(&path, why).await?,
+            Err(reason) => status = call.failed(&path, reason).await?,
             Ok(entries) => {
                 if many {
                     call.out(format!("{path}:\n")).await?;
@@ -238,8 +238,8 @@ pub(super) async fn stat(call: Invocation) -> Status {
     for path in paths {
         let full = call.path(path);
         match call.phone.with(|phone| phone.files.stat(&full, follow)) {
-            Err(why) => {
-                call.err(format!("stat: '{path}': {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("stat: '{path}': {reason}\n")).await;
                 status = 1;
             }
             Ok(stat) => {

@@ -114,12 +114,12 @@ pub(super) async fn umount(call: &Invocation) -> Outcome {
     let mut status = 0;
     for path in &options.rest {
         let full = call.path(path);
-        let why = match call.phone.with(|phone| phone.files.stat(&full, true)) {
-            Err(why) => why.to_string(),
+        let reason = match call.phone.with(|phone| phone.files.stat(&full, true)) {
+            Err(reason) => reason.to_string(),
             Ok(_) => "Operation not permitted".to_owned(),
         };
         let text =
-            if old { format!("failed: {why}\n") } else { format!("umount: {path}: {why}\n") };
+            if old { format!("failed: {reason}\n") } else { format!("umount: {path}: {reason}\n") };
         call.err(text).await;
         status = 1;
     }

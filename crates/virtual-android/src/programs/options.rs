@@ -259,8 +259,8 @@ pub(super) fn duration(text: &str) -> Result<Duration, Failure> {
 pub(super) async fn open(call: &Invocation, path: &str, status: &mut i32) -> Option<Input> {
     match call.open(path) {
         Ok(input) => Some(input),
-        Err(why) => {
-            call.err(format!("{}: {path}: {why}\n", call.name)).await;
+        Err(reason) => {
+            call.err(format!("{}: {path}: {reason}\n", call.name)).await;
             *status = 1;
             None
         }
@@ -268,8 +268,8 @@ pub(super) async fn open(call: &Invocation, path: &str, status: &mut i32) -> Opt
 }
 
 /// The message for a path, with status 1.
-pub(super) fn about(path: &str, why: Error) -> Failure {
-    Failure::new(format!("{path}: {why}"))
+pub(super) fn about(path: &str, reason: Error) -> Failure {
+    Failure::new(format!("{path}: {reason}"))
 }
 
 /// Lines, or records that end with NUL, of an input.

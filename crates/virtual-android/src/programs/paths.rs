@@ -75,7 +75,7 @@ fn resolved(call: &Invocation, path: &str) -> Result<String, crate::files::Error
                 None => here = if next == "/" { String::new() } else { next },
             },
             Err(crate::files::Error::NotFound) if left.is_empty() => here = next,
-            Err(why) => return Err(why),
+            Err(reason) => return Err(reason),
         }
     }
     Ok(if here.is_empty() { "/".to_owned() } else { here })
@@ -89,8 +89,8 @@ pub(super) async fn realpath(call: &Invocation) -> Outcome {
     for path in &options.rest {
         match resolved(call, path) {
             Ok(path) => call.out(format!("{path}\n")).await?,
-            Err(why) => {
-                call.err(format!("realpath: {path}: {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("realpath: {path}: {reason}\n")).await;
                 status = 1;
             }
         }
@@ -156,13 +156,13 @@ pub(super) async fn mktemp(call: &Invocation) -> Outcome {
             }
             Err(crate::files::Error::Exists) => {}
             Err(_) if options.has('q') => return Ok(1),
-            Err(why) => {
+            Err(reason) => {
                 let what = if options.has('d') { "directory" } else { "file" };
                 let shown = match &folder {
                     Some(folder) => format!("{}/{template}", folder.trim_end_matches('/')),
                     None => template.to_owned(),
                 };
-                return Err(Failure::new(format!("Failed to create {what} {shown}: {why}")));
+                return Err(Failure::new(format!("Failed to create {what} {shown}: {reason}")));
             }
         }
     }
@@ -192,8 +192,8 @@ pub(super) async fn du(call: &Invocation) -> Outcome {
         let full = call.path(&path);
         let stat = match call.phone.with(|phone| phone.files.stat(&full, false)) {
             Ok(stat) => stat,
-            Err(why) => {
-                call.err(format!("du: {path}: {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("du: {path}: {reason}\n")).await;
                 status = 1;
                 continue;
             }
@@ -214,8 +214,8 @@ pub(super) async fn du(call: &Invocation) -> Outcome {
                                 (format!("{parent}/{name}"), stat.kind, stat.size)
                             }));
                         }
-                        Err(why) => {
-                            call.err(format!("du: {name}: {why}\n")).await;
+                        Err(reason) => {
+                            call.err(format!("du: {name}: {reason}\n")).await;
                             status = 1;
                         }
                     }
@@ -274,6 +274,6 @@ pub(super) async fn unlink(call: &Invocation) -> Outcome {
     let full = call.path(path);
     match call.phone.with(|phone| phone.files.remove(&full, false)) {
         Ok(()) => Ok(0),
-        Err(why) => Err(Failure::new(format!("Couldn't unlink '{path}': {why}"))),
+        Err(reason) => Err(Failure::new(format!("Couldn't unlink '{path}': {reason}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! `pm`: the package manager. Source: `PackageManagerShellCommand.java` of Android 14, captures
-//! `092` to `112`, `shell/package` and `shell/pmlist`. Start with [`pm`]; `install` installs, `list`
-//! lists, `query` resolves intents.
+//! `092` to `112`, `shell/package` and `shell/pmlist`. Start with [`pm`]; `install` installs,
+//! `list` lists, `query` resolves intents.
 
 mod install;
 mod list;

@@ -1,9 +1,9 @@
 //! The regular expressions of `grep`, `sed`, `awk` and others: POSIX patterns, basic and extended,
 //! matched by `regex-lite`.
 //!
-//! Start with [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references are
-//! refused. The crate walks the line once, so the time is at most the product of line and pattern,
-//! whatever the pattern.
+//! Start with [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references
+//! are refused. The crate walks the line once, so the time is at most the product of line and
+//! pattern, whatever the pattern.
 //!
 //! As in GNU and BSD libraries, `\|` alternates in basic syntax and `\d`, `\s`, `\w` are classes.
 //! Letters are folded here, because `regex-lite` folds only ASCII.

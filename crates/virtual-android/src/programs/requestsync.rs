@@ -53,7 +53,7 @@ pub(super) async fn requestsync(call: Invocation) -> Status {
     Ok(0)
 }
 
-async fn refuse(call: &Invocation, why: &str) -> Status {
-    call.err(format!("{why}{USAGE}")).await;
+async fn refuse(call: &Invocation, reason: &str) -> Status {
+    call.err(format!("{reason}{USAGE}")).await;
     Ok(0)
 }

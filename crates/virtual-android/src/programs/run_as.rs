@@ -32,7 +32,7 @@ pub(super) async fn run_as(mut call: Invocation) -> Status {
         let manifest = packages.into_iter().find(|manifest| manifest.package == package)?;
         Some((manifest.uid, manifest.declared().is_some_and(|declared| declared.debuggable)))
     });
-    let why = match found {
+    let reason = match found {
         None => "unknown package",
         Some((uid, _)) if uid < FIRST_APP => "package not an application",
         Some((_, false)) => "package not debuggable",
@@ -44,7 +44,7 @@ pub(super) async fn run_as(mut call: Invocation) -> Status {
             return run(call, &package).await;
         }
     };
-    call.err(format!("run-as: {why}: {package}\n")).await;
+    call.err(format!("run-as: {reason}: {package}\n")).await;
     Ok(1)
 }
 

@@ -48,8 +48,8 @@ pub(super) async fn screencap(call: Invocation) -> Status {
         None => call.io.stdout.clone(),
         Some(path) => match call.create(path) {
             Ok(output) => output,
-            Err(why) => {
-                call.err(format!("Error opening file: {path} ({why})\n")).await;
+            Err(reason) => {
+                call.err(format!("Error opening file: {path} ({reason})\n")).await;
                 return Ok(1);
             }
         },

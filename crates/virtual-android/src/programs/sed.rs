@@ -96,7 +96,7 @@ pub(super) async fn sed(call: &Invocation) -> Outcome {
     let mut options = Options::read(&call.args, "i;nrEsze:f:u", &long)?;
     let mut texts: Vec<String> = options.values('e').map(str::to_owned).collect();
     for path in options.values('f') {
-        let input = call.open(path).map_err(|why| about(path, why))?;
+        let input = call.open(path).map_err(|reason| about(path, reason))?;
         let text = input.all(super::options::LINE).await;
         texts.push(String::from_utf8_lossy(&text).trim_end_matches('\n').to_owned());
     }
@@ -129,8 +129,8 @@ pub(super) async fn sed(call: &Invocation) -> Outcome {
         });
         let (stat, old) = match before {
             Ok(before) => before,
-            Err(why) => {
-                call.err(format!("sed: {path}: {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("sed: {path}: {reason}\n")).await;
                 status = 1;
                 continue;
             }
@@ -144,7 +144,7 @@ pub(super) async fn sed(call: &Invocation) -> Outcome {
             }
             phone.files.write(&full, &new, stat.mode)
         });
-        written.map_err(|why| about(&path, why))?;
+        written.map_err(|reason| about(&path, reason))?;
     }
     Ok(status)
 }

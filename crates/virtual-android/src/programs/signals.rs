@@ -82,8 +82,9 @@ pub(super) async fn pgrep(call: Invocation) -> Status {
         if !kills {
             let name = if named { format!(" {}", row.argv.join(" ")) } else { String::new() };
             call.out(format!("{}{name}\n", row.pid)).await?;
-        } else if let Err(why) = send(&call, row, signal) {
-            call.err(format!("pkill: kill {} {}: {why}\n", signal.status() - 128, row.pid)).await;
+        } else if let Err(reason) = send(&call, row, signal) {
+            call.err(format!("pkill: kill {} {}: {reason}\n", signal.status() - 128, row.pid))
+                .await;
             status = 1;
         }
     }
@@ -119,8 +120,8 @@ pub(super) async fn killall(call: Invocation) -> Status {
         let mut found = false;
         for row in rows.iter().filter(|row| row.name() == name && row.pid != call.running.pid) {
             found = true;
-            if let Err(why) = send(&call, row, signal) {
-                call.err(format!("killall: bad pid {}: {why}\n", row.pid)).await;
+            if let Err(reason) = send(&call, row, signal) {
+                call.err(format!("killall: bad pid {}: {reason}\n", row.pid)).await;
                 status = 1;
             }
         }
@@ -172,8 +173,8 @@ pub(super) async fn kill(call: Invocation) -> Status {
                 None => Err("No such process"),
             },
         };
-        if let Err(why) = sent {
-            call.err(format!("/system/bin/sh: kill: {arg}: {why}\n")).await;
+        if let Err(reason) = sent {
+            call.err(format!("/system/bin/sh: kill: {arg}: {reason}\n")).await;
             status = 1;
         }
     }

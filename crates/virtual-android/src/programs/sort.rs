@@ -221,7 +221,7 @@ pub(super) async fn sort(call: &Invocation) -> Outcome {
     let mut lines: Vec<String> = Vec::new();
     let mut left = ALL;
     for path in options.files() {
-        let input = call.open(path).map_err(|why| about(path, why))?;
+        let input = call.open(path).map_err(|reason| about(path, reason))?;
         let bytes = input.all(left).await;
         left -= bytes.len() as u64;
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -273,7 +273,7 @@ pub(super) async fn sort(call: &Invocation) -> Outcome {
         lines.dedup_by(|b, a| compare(a, b).is_eq());
     }
     let output = match options.value('o') {
-        Some(path) => call.create(path).map_err(|why| about(path, why))?,
+        Some(path) => call.create(path).map_err(|reason| about(path, reason))?,
         None => call.io.stdout.clone(),
     };
     for line in lines {

@@ -22,7 +22,7 @@ pub(super) async fn cat(call: Invocation) -> Status {
         inputs(&call, call.args.iter().map(String::as_str).filter(|arg| *arg != "-u").collect())
     {
         match input {
-            Err(why) => status = call.failed(&path, why).await?,
+            Err(reason) => status = call.failed(&path, reason).await?,
             Ok(input) => loop {
                 let chunk = input.chunk().await;
                 if chunk.is_empty() {
@@ -81,8 +81,8 @@ pub(super) async fn head(call: Invocation) -> Status {
         left = wanted;
         let input = match input {
             Ok(input) => input,
-            Err(why) => {
-                status = call.failed(&path, why).await?;
+            Err(reason) => {
+                status = call.failed(&path, reason).await?;
                 continue;
             }
         };
@@ -127,8 +127,8 @@ pub(super) async fn tail(call: Invocation) -> Status {
     for (path, input) in inputs(&call, paths) {
         let text = match input {
             Ok(input) => input.all(ALL).await,
-            Err(why) => {
-                status = call.failed(&path, why).await?;
+            Err(reason) => {
+                status = call.failed(&path, reason).await?;
                 continue;
             }
         };
@@ -165,8 +165,8 @@ pub(super) async fn wc(call: Invocation) -> Status {
     for (path, input) in inputs(&call, paths) {
         let text = match input {
             Ok(input) => input.all(ALL).await,
-            Err(why) => {
-                status = call.failed(&path, why).await?;
+            Err(reason) => {
+                status = call.failed(&path, reason).await?;
                 continue;
             }
         };
@@ -246,9 +246,9 @@ pub(super) async fn grep(call: Invocation) -> Status {
     for (path, input) in inputs(&call, paths) {
         let input = match input {
             Ok(input) => input,
-            Err(why) => {
+            Err(reason) => {
                 if !has('s') {
-                    call.failed(&path, why).await?;
+                    call.failed(&path, reason).await?;
                 }
                 failed = true;
                 continue;
@@ -325,7 +325,7 @@ pub(super) async fn md5sum(call: Invocation) -> Status {
         inputs(&call, call.args.iter().map(String::as_str).filter(|arg| *arg != "-b").collect())
     {
         match input {
-            Err(why) => status = call.failed(&path, why).await?,
+            Err(reason) => status = call.failed(&path, reason).await?,
             Ok(input) => {
                 let mut digest = Md5::new();
                 loop {
@@ -362,7 +362,7 @@ pub(super) async fn base64(call: Invocation) -> Status {
     }
     let input = match call.open(path) {
         Ok(input) => input,
-        Err(why) => return call.failed(path, why).await,
+        Err(reason) => return call.failed(path, reason).await,
     };
     let mut text = Vec::new();
     for group in input.all(ALL).await.chunks(3) {

@@ -18,7 +18,7 @@ struct Options {
     quiet: bool,
 }
 
-/// `top [-bHq] [-n ITERATIONS] [-d SECONDS] [-m MAX_COUNT] [-p PID,…]`; on old phones `top [-m] [-n]
+/// `top [-bHq] [-n ITERATIONS] [-d SECONDS] [-m COUNT] [-p PID,…]`; on old phones `top [-m] [-n]
 /// [-d] [-s] [-t] [-h]`.
 pub(super) async fn top(call: Invocation) -> Status {
     let options = match call.release().toybox {
@@ -122,8 +122,8 @@ fn parse_old(call: &Invocation) -> Result<Options, (String, i32)> {
             "-h" => return Err((USAGE_4.to_owned(), 0)),
             "-m" | "-n" | "-d" | "-s" => {
                 let Some(value) = args.next() else {
-                    let why = format!("Option {arg} expects an argument.\n{USAGE_4}");
-                    return Err((why, 1));
+                    let reason = format!("Option {arg} expects an argument.\n{USAGE_4}");
+                    return Err((reason, 1));
                 };
                 // C's `atoi`; no maximum is 0.
                 let number = value.parse::<u64>().unwrap_or(0);
@@ -134,8 +134,9 @@ fn parse_old(call: &Invocation) -> Result<Options, (String, i32)> {
                     "-n" => options.iterations = Some(number.max(1)),
                     "-d" => options.delay = number,
                     "-s" if !["cpu", "vss", "rss", "thr"].contains(&value) => {
-                        let why = format!("Invalid argument \"{value}\" for option -s.\n{USAGE_4}");
-                        return Err((why, 1));
+                        let reason =
+                            format!("Invalid argument \"{value}\" for option -s.\n{USAGE_4}");
+                        return Err((reason, 1));
                     }
                     _ => {}
                 }

@@ -1,7 +1,7 @@
 //! `$((…))`: integer expressions. Pure; variables come through a function.
 //!
-//! Start with [`evaluate`]. Numbers have 32 bits and wrap around, as in mksh. No assignments: scripts
-//! can write `x=$((x + 1))`.
+//! Start with [`evaluate`]. Numbers have 32 bits and wrap around, as in mksh. No assignments:
+//! scripts can write `x=$((x + 1))`.
 
 /// Maximum nesting of parentheses and signs.
 const MAX_DEPTH: u32 = 64;

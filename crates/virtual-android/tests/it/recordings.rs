@@ -1,9 +1,9 @@
 //! How much of what a real Android 4.4.4 printed has the same form here: every recorded command,
 //! run in recorded order.
 //!
-//! Start with [`the_words_of_the_recorded_phone`]. [`form`] says when two answers have the same form;
-//! [`known`] lists the commands that are known to differ, with the reason. A command in that list
-//! that begins to match, and any other that begins to differ, both fail, so the share can only
+//! Start with [`the_words_of_the_recorded_phone`]. [`form`] says when two answers have the same
+//! form; [`known`] lists the commands that are known to differ, with the reason. A command in that
+//! list that begins to match, and any other that begins to differ, both fail, so the share can only
 //! grow.
 //!
 //! `THUMBWIRE_ANSWERS=FOLDER` writes this phone's answers beside the recorded ones, to compare them

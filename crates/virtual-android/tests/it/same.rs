@@ -1,10 +1,10 @@
 //! The same commands give the same bytes: in other processes, at other times, in other places.
 //! `just same 1000` repeats the check a thousand times.
 //!
-//! Start with [`the_story`], which goes through all apps as a host does, over the wire, and prints a
-//! digest of the phone's output after each of its steps; it runs in a separate process. The digests
-//! are a golden too (`tests/goldens/story.txt`, `just bless`), checked on x86-64: pixels come from
-//! floating-point arithmetic, and no other processor was available.
+//! Start with [`the_story`], which goes through all apps as a host does, over the wire, and prints
+//! a digest of the phone's output after each of its steps; it runs in a separate process. The
+//! digests are a golden too (`tests/goldens/story.txt`, `just bless`), checked on x86-64: pixels
+//! come from floating-point arithmetic, and no other processor was available.
 
 use crate::common::Wired;
 use md5::{Digest as _, Md5};

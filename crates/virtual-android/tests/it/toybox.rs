@@ -2,8 +2,8 @@
 //! same status.
 //!
 //! Android's programs are toybox's, and Debian packages that; its `awk` is compared with whatever
-//! `awk` there is. What is not installed is skipped, unless `THUMBWIRE_REQUIRE_REAL` is set. What the
-//! phone answers is a golden too, for machines without them.
+//! `awk` there is. What is not installed is skipped, unless `THUMBWIRE_REQUIRE_REAL` is set. What
+//! the phone answers is a golden too, for machines without them.
 
 use crate::common::Wired;
 use std::process::{Command, Stdio};

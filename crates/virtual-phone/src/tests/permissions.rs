@@ -136,14 +136,14 @@ fn permissions_are_granted_and_revoked_by_name() {
     assert_eq!(world.pid_of(MAPS), None, "losing one kills the app");
     let internet = "android.permission.INTERNET";
     assert!(world.granted(MAPS, internet));
-    for (package, name, why) in [
+    for (package, name, reason) in [
         ("com.nope", FINE, PermissionError::NoSuchPackage),
         (NOTES, FINE, PermissionError::NotRequested),
         (MAPS, "com.example.WISH", PermissionError::Unknown),
         (MAPS, internet, PermissionError::NotChangeable),
     ] {
-        assert_eq!(world.grant(package, name), Err(why));
-        assert_eq!(world.revoke(package, name), Err(why));
+        assert_eq!(world.grant(package, name), Err(reason));
+        assert_eq!(world.revoke(package, name), Err(reason));
     }
     world.grant(MAPS, FINE).unwrap();
     world.reset_permissions();

@@ -343,7 +343,7 @@ impl<D: XPathDocument> Evaluator<'_, D> {
                 let pattern = text(1)?;
                 let regex =
                     RegexBuilder::new(&pattern).case_insensitive(flags.contains('i')).build();
-                let regex = regex.map_err(|why| format!("pattern {pattern:?}: {why}"))?;
+                let regex = regex.map_err(|reason| format!("pattern {pattern:?}: {reason}"))?;
                 Value::Flag(regex.is_match(&text(0)?))
             }
             ("concat", 2..) => {

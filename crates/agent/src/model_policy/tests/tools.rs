@@ -91,7 +91,7 @@ async fn a_plan_alone_is_noted_and_the_model_goes_on() {
     assert_eq!(decided.decision.remember, ["a fact"]);
     assert_eq!(decided.decision.actions.len(), 1);
     assert_eq!((decided.unreadable, decided.spent.calls), (0, 2));
-    assert_eq!(events, [""; 0], "it is no mistake");
+    assert_eq!(events, [""; 0], "not a mistake");
     let ContentPart::Result(result) = &decided.prompt.turns[2].parts[0] else { panic!() };
     assert!(!result.is_error && result.text.starts_with("noted"), "{result:?}");
 }

@@ -19,7 +19,7 @@ pub(super) struct Store(pub(super) VirtualPhone);
 impl SyncStore for Store {
     async fn stat_v2(&self, path: &str, follow: bool) -> Result<StatV2, Errno> {
         let stat = self.0.files(|files| files.stat(path, follow));
-        stat.map(|stat| to_stat_v2(&stat)).map_err(|why| Errno(why.number()))
+        stat.map(|stat| to_stat_v2(&stat)).map_err(|reason| Errno(reason.number()))
     }
 
     async fn list(&self, path: &str) -> Vec<(String, Result<StatV2, Errno>)> {
@@ -38,7 +38,7 @@ impl SyncStore for Store {
         let contents = self.0.files(|files| files.read(path));
         contents
             .map(|contents| Box::new(Cursor::new(contents)) as Box<dyn AsyncRead + Send + Unpin>)
-            .map_err(|why| format!("open failed: {why}"))
+            .map_err(|reason| format!("open failed: {reason}"))
     }
 
     async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn IncomingFile>, String> {
@@ -53,7 +53,7 @@ impl SyncStore for Store {
             Ok(stat) if stat.kind == FileType::Directory => Err(Error::IsADirectory),
             _ => files.open_to_write(path, mode, false),
         });
-        let opened = opened.map_err(|why| format!("couldn't create file: {why}"))?;
+        let opened = opened.map_err(|reason| format!("couldn't create file: {reason}"))?;
         Ok(Box::new(Upload { phone: self.0.clone(), path: path.to_owned(), opened, whole: false }))
     }
 
@@ -61,7 +61,7 @@ impl SyncStore for Store {
         self.clear(path);
         self.make_folders(path)?;
         self.0.files(|files| {
-            files.link(path, target).map_err(|why| format!("symlink failed: {why}"))?;
+            files.link(path, target).map_err(|reason| format!("symlink failed: {reason}"))?;
             // Like adbd: failing to set the time is not an error.
             let _ = files.set_modified(path, false, mtime.into());
             Ok(())
@@ -88,7 +88,7 @@ impl Store {
                 if end > 0 && files.stat(&folder[..end], true).is_err() {
                     files
                         .make_directory(&folder[..end], 0o775)
-                        .map_err(|why| format!("secure_mkdirs failed: {why}"))?;
+                        .map_err(|reason| format!("secure_mkdirs failed: {reason}"))?;
                 }
             }
             Ok(())
@@ -137,7 +137,7 @@ impl IncomingFile for Upload {
             OpenTarget::File(id) => self
                 .phone
                 .files(|files| files.append(id, &data))
-                .map_err(|why| format!("write failed: {why}")),
+                .map_err(|reason| format!("write failed: {reason}")),
             OpenTarget::Special(_) => Ok(()),
         }
     }

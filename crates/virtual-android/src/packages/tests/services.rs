@@ -175,8 +175,8 @@ fn background_app_may_not_start_services_since_android_8() {
             let delivered = world.start_service(SHELL, &to, &extras, callback());
             assert_ne!(delivered, StartServiceResult::Started(None));
             match delivered {
-                StartServiceResult::Background(why) => {
-                    assert!(why.starts_with("app is in background uid "), "{why}");
+                StartServiceResult::Background(reason) => {
+                    assert!(reason.starts_with("app is in background uid "), "{reason}");
                     true
                 }
                 _ => false,

@@ -53,7 +53,7 @@ pub(super) async fn am(call: &Invocation) -> Status {
     let text = match run(call, command, rest).await {
         Ok(()) => return Ok(0),
         Err(Refusal::Abort(abort)) => return Err(abort),
-        Err(Refusal::Usage(why)) => format!("{USAGE}Error: {why}\n"),
+        Err(Refusal::Usage(reason)) => format!("{USAGE}Error: {reason}\n"),
         Err(Refusal::Option(option)) => format!("Error: Unknown option: {option}\n"),
         Err(Refusal::Thrown(what, own)) => {
             let trace = own.iter().chain(&TRACE).map(|line| format!("\tat {line}\n"));
@@ -190,16 +190,16 @@ fn user(text: &str) -> Result<(), Refusal> {
 /// Parses an intent as in this release: its usage has no package option (`-p`). Of an unknown
 /// option only a message remains, and no intent (`Am.makeIntent`).
 async fn parse(call: &Invocation, args: &[String]) -> Result<Option<ParsedIntent>, Refusal> {
-    let why = match intent::parse(args) {
+    let reason = match intent::parse(args) {
         _ if args.iter().any(|arg| arg == "-p") => "Unknown option: -p".to_owned(),
         Ok(parsed) => return Ok(Some(parsed)),
         Err(what) => message(&what),
     };
-    if why.starts_with("Unknown option") {
-        call.err(format!("Error: {why}\n")).await;
+    if reason.starts_with("Unknown option") {
+        call.err(format!("Error: {reason}\n")).await;
         return Ok(None);
     }
-    Err(Refusal::Usage(why))
+    Err(Refusal::Usage(reason))
 }
 
 /// The trace of a service that gets no intent, up to `Am.onRun`, and what was printed before.
@@ -283,7 +283,7 @@ async fn start(call: &Invocation, args: &[String]) -> Outcome {
             )
             .await;
         }
-        Err(why) => match (&parsed.intent.component, why) {
+        Err(reason) => match (&parsed.intent.component, reason) {
             (Some(component), StartError::NoSuchPackage | StartError::NoSuchActivity) => {
                 call.err(format!(
                     "Error type 3\nError: Activity class {{{}/{}}} does not exist.\n",

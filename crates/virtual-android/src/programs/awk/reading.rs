@@ -45,9 +45,12 @@ impl Machine<'_> {
                     self.globals[FNR] = Value::Number(0.0);
                     self.inputs.current = Some(Records::new(input));
                 }
-                Err(why) => {
+                Err(reason) => {
                     self.inputs.failed = true;
-                    return Err(Failure::Message(format!("can't open file {operand}: {why}"), 2));
+                    return Err(Failure::Message(
+                        format!("can't open file {operand}: {reason}"),
+                        2,
+                    ));
                 }
             }
         }
@@ -151,7 +154,7 @@ impl Machine<'_> {
                 "-" => Ok(self.call.io.stdout.clone()),
                 path => self.call.write_to(path, target == Target::Append),
             };
-            let Ok(output) = opened.map_err(|why| about(&name, why)) else {
+            let Ok(output) = opened.map_err(|reason| about(&name, reason)) else {
                 return Err(Failure::Message(format!("can't redirect to {name}"), 2));
             };
             self.commands.files.insert(name.to_string(), output);

@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn complaints_name_the_argument() {
-        for (line, why) in [
+        for (line, reason) in [
             ("", "Unsupported operation: null"),
             ("frob", "Unsupported operation: frob"),
             ("query", "Content provider URI not specified. Did you specify --uri argument?"),
@@ -157,7 +157,7 @@ mod tests {
             ),
             ("call --uri content://x", "Content provider method not specified."),
         ] {
-            assert_eq!(error(line, "14"), why, "{line}");
+            assert_eq!(error(line, "14"), reason, "{line}");
         }
         assert_eq!(error("read --uri content://x", "4.4"), "Unsupported operation: read");
     }

@@ -114,23 +114,23 @@ fn settings(phone: &mut State, command: &Command) -> Outcome {
     if let Some(name) = &single {
         found.retain(|row| row.iter().any(|(column, value)| *column == "name" && value == name));
     }
-    if let Err(why) = checked(command, &mut found, filter.as_deref()) {
-        let why = match &filter {
+    if let Err(reason) = checked(command, &mut found, filter.as_deref()) {
+        let reason = match &filter {
             Some(filter) if !old => unsupported(command, filter),
             _ if !old => {
-                why.replace("no such column: ", "Invalid column: ").replace(" (code 1)", "")
+                reason.replace("no such column: ", "Invalid column: ").replace(" (code 1)", "")
             }
-            _ => why,
+            _ => reason,
         };
         return match old {
             true => Outcome::Exception {
                 thrown: format!(
-                    "android.database.sqlite.SQLiteException: {why}: , while compiling: {}",
+                    "android.database.sqlite.SQLiteException: {reason}: , while compiling: {}",
                     sql(command, &table)
                 ),
                 at: Thrower::Database,
             },
-            false => refused(format!("java.lang.IllegalArgumentException: {why}")),
+            false => refused(format!("java.lang.IllegalArgumentException: {reason}")),
         };
     }
     let names = |found: &[Row]| -> Vec<String> {
@@ -322,9 +322,9 @@ fn people(phone: &mut State, command: &Command) -> Outcome {
         .collect();
     let known = ["_id", "display_name", "has_phone_number", "contact_id", "mimetype", "data1"];
     if let Some(filter) = filter
-        && let Err(why) = rows::select(&mut found, filter, &known)
+        && let Err(reason) = rows::select(&mut found, filter, &known)
     {
-        return refused(format!("android.database.sqlite.SQLiteException: {why}"));
+        return refused(format!("android.database.sqlite.SQLiteException: {reason}"));
     }
     let odd = columns.iter().flatten().find(|name| !known.contains(&name.as_str()));
     if let Some(odd) = odd {

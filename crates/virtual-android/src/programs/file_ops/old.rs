@@ -40,9 +40,9 @@ pub(super) async fn rm(call: Invocation) -> Status {
         match removed {
             Ok(()) => {}
             Err(Error::NotFound) if force => {}
-            Err(why) => {
+            Err(reason) => {
                 failed = true;
-                call.err(format!("rm failed for {path}, {why}\n")).await;
+                call.err(format!("rm failed for {path}, {reason}\n")).await;
             }
         }
     }
@@ -67,8 +67,8 @@ pub(super) async fn rmdir(call: Invocation) -> Status {
                 _ => Err(Error::NotADirectory),
             }
         });
-        if let Err(why) = removed {
-            call.err(format!("rmdir failed for {path}, {why}\n")).await;
+        if let Err(reason) = removed {
+            call.err(format!("rmdir failed for {path}, {reason}\n")).await;
             return FAILED;
         }
     }
@@ -99,9 +99,9 @@ pub(super) async fn mkdir(call: Invocation) -> Status {
                 Ok(_) if parents => Ok(()),
                 _ => phone.files.make_directory(here, 0o777),
             });
-            if let Err(why) = made {
+            if let Err(reason) = made {
                 let named = if parents { here } else { path };
-                call.err(format!("mkdir failed for {named}, {why}\n")).await;
+                call.err(format!("mkdir failed for {named}, {reason}\n")).await;
                 return FAILED;
             }
         }
@@ -172,13 +172,13 @@ pub(super) async fn chmod(call: Invocation) -> Status {
                     let below = phone.files.list(&file)?.into_iter();
                     files.extend(below.map(|(name, _)| format!("{file}/{name}")));
                 }
-                phone.files.set_mode(&file, mode).map_err(|why| match why {
+                phone.files.set_mode(&file, mode).map_err(|reason| match reason {
                     Error::Denied => Error::NotPermitted,
                     other => other,
                 })
             });
-            if let Err(why) = changed {
-                call.err(format!("Unable to chmod {path}: {why}\n")).await;
+            if let Err(reason) = changed {
+                call.err(format!("Unable to chmod {path}: {reason}\n")).await;
                 status = FAILED;
             }
         }
@@ -204,7 +204,7 @@ pub(super) async fn ln(call: Invocation) -> Status {
     });
     match linked {
         Ok(()) => Ok(0),
-        Err(why) => usage(&call, &format!("link failed {why}\n")).await,
+        Err(reason) => usage(&call, &format!("link failed {reason}\n")).await,
     }
 }
 
@@ -253,8 +253,8 @@ pub(super) async fn mv(call: Invocation) -> Status {
             phone.files.permits_changes_beside(&target)?;
             phone.files.rename(&source, &target)
         });
-        if let Err(why) = moved {
-            return usage(&call, &format!("failed on '{path}' - {why}\n")).await;
+        if let Err(reason) = moved {
+            return usage(&call, &format!("failed on '{path}' - {reason}\n")).await;
         }
     }
     Ok(0)
@@ -297,7 +297,7 @@ pub(super) async fn cp(call: Invocation) -> Status {
         let problem = call.phone.with(|phone| {
             let is_there = phone.files.stat(&source, true);
             match is_there {
-                Err(why) => return Some(format!("{path}: {why}")),
+                Err(reason) => return Some(format!("{path}: {reason}")),
                 Ok(stat) if stat.kind == FileType::Directory && !recursive => {
                     return Some(format!("{path} is a directory (not copied)."));
                 }
@@ -308,7 +308,7 @@ pub(super) async fn cp(call: Invocation) -> Status {
             }
             copy(&mut phone.files, &source, &target, recursive, 0)
                 .err()
-                .map(|why| format!("{shown}: {why}"))
+                .map(|reason| format!("{shown}: {reason}"))
         });
         if let Some(problem) = problem {
             call.err(format!("cp: {problem}\n")).await;

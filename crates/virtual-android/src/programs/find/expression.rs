@@ -269,7 +269,7 @@ impl Parser<'_> {
                 let path = self.value(name)?;
                 let full = self.call.path(&path);
                 let stat = self.call.phone.with(|phone| phone.files.stat(&full, true));
-                Test::Newer(stat.map_err(|why| about(&path, why))?.modified)
+                Test::Newer(stat.map_err(|reason| about(&path, reason))?.modified)
             }
             "-perm" => {
                 let text = self.value(name)?;

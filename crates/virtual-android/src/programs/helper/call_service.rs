@@ -167,11 +167,10 @@ fn render_reply(request: &ServiceRequest, reply: CallbackReply) -> Value {
 fn undelivered(to: &ServiceName, delivered: StartServiceResult) -> HelperError {
     let ServiceName { package, class } = to;
     match delivered {
-        StartServiceResult::Refused(why) => {
-            HelperError::of("refused", &why).trying("only the app's developer can open the service")
-        }
-        StartServiceResult::Background(why) => {
-            HelperError::of("background", &why).trying("start the app, then try again")
+        StartServiceResult::Refused(reason) => HelperError::of("refused", &reason)
+            .trying("only the app's developer can open the service"),
+        StartServiceResult::Background(reason) => {
+            HelperError::of("background", &reason).trying("start the app, then try again")
         }
         StartServiceResult::NotFound | StartServiceResult::Started(_) => {
             HelperError::of("not_found", &format!("no service {package}/{class}"))

@@ -73,7 +73,7 @@ pub(super) fn first(came: &[u8]) -> Result<Option<(Header, usize)>, ReadError> {
     match serde_json::from_slice(text) {
         Ok(Value::Object(header_of)) => Ok(Some((header_of, LENGTHS + header + body))),
         Ok(_) => Err(ReadError::Malformed("the header is not a JSON object".to_owned())),
-        Err(why) => Err(ReadError::Malformed(format!("the header is not valid JSON: {why}"))),
+        Err(reason) => Err(ReadError::Malformed(format!("the header is not valid JSON: {reason}"))),
     }
 }
 

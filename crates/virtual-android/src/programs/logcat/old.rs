@@ -19,8 +19,8 @@ const DEVICES: [(&str, u32, u32); 4] =
 
 /// Handles what differs; `None` for what is the same.
 pub(super) async fn answer(call: &Invocation) -> Option<Status> {
-    let refused = |why: String| async move {
-        call.err(format!("{why}{USAGE}")).await;
+    let refused = |reason: String| async move {
+        call.err(format!("{reason}{USAGE}")).await;
         Some(Ok(255))
     };
     if call.args == ["--help"] {

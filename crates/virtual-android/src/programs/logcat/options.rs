@@ -1,7 +1,7 @@
 //! The options of `logcat`, parsed as by `getopt_long`.
 //!
-//! Start with [`LogcatOptions::read`]. Error messages are those of AOSP's `logcat.cpp` of Android 14,
-//! without the leading program name.
+//! Start with [`LogcatOptions::read`]. Error messages are those of AOSP's `logcat.cpp` of Android
+//! 14, without the leading program name.
 
 use super::format::{Filter, LogFormat};
 use crate::programs::clock::date_time;
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn usage_errors_match_the_source() {
-        for (line, why) in [
+        for (line, reason) in [
             ("-v|pretty", "Invalid -v 'pretty'."),
             ("-Z", "Unknown option '-Z'."),
             ("--colour", "Unknown option '--colour'."),
@@ -412,7 +412,7 @@ mod tests {
             ("-G|much", "-G must be specified as <num><multiplier>."),
             ("A:Q", "Invalid filter expression 'A:Q'."),
         ] {
-            assert_eq!(refused(line), why, "{line}");
+            assert_eq!(refused(line), reason, "{line}");
         }
     }
 }

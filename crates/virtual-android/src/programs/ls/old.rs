@@ -72,8 +72,8 @@ async fn listed(call: &Invocation, path: &str, options: Options) -> Result<bool,
         path => call.phone.with(|phone| phone.files.stat(&full, path.ends_with('/'))),
     };
     match found {
-        Err(why) => {
-            call.err(format!("{path}: {why}\n")).await;
+        Err(reason) => {
+            call.err(format!("{path}: {reason}\n")).await;
             Ok(false)
         }
         Ok(stat) if stat.kind == FileType::Directory && !options.itself => {
@@ -97,8 +97,8 @@ async fn folder(call: &Invocation, path: &str, options: Options) -> Result<bool,
         let full = call.path(&path);
         let entries = match call.phone.with(|phone| phone.files.list(&full)) {
             Ok(entries) => entries,
-            Err(why) => {
-                call.err(format!("opendir failed, {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("opendir failed, {reason}\n")).await;
                 right = false;
                 continue;
             }
@@ -151,8 +151,8 @@ async fn print(
         if stat.kind == FileType::Link {
             match call.phone.with(|phone| phone.files.stat(full, true)) {
                 Ok(target) => kind.push(letter(&target)),
-                Err(why) => {
-                    call.err(format!("stat '{full}' failed: {why}\n")).await;
+                Err(reason) => {
+                    call.err(format!("stat '{full}' failed: {reason}\n")).await;
                     kind.push('?');
                 }
             }
@@ -247,8 +247,8 @@ pub(super) async fn df(call: Invocation) -> Status {
         let full = call.path(path);
         match call.phone.with(|phone| phone.files.stat(&full, true)) {
             Ok(_) => call.out(row(path, &full)).await?,
-            Err(why) => {
-                call.err(format!("{path}: {why}\n")).await;
+            Err(reason) => {
+                call.err(format!("{path}: {reason}\n")).await;
                 status = 1;
             }
         }

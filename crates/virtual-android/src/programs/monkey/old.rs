@@ -65,8 +65,8 @@ struct Request {
 pub(super) async fn monkey(call: &Invocation) -> Status {
     let request = match read(&call.args) {
         Ok(request) => request,
-        Err(why) => {
-            call.err(format!("{why}{USAGE}")).await;
+        Err(reason) => {
+            call.err(format!("{reason}{USAGE}")).await;
             return Ok(255);
         }
     };

@@ -1,8 +1,8 @@
 //! The options of `screenrecord`, parsed as by `getopt_long`, and the error messages.
 //!
-//! Start with [`read`]. Source: AOSP's `screenrecord.cpp` of Android 14, and of 5 for the time limit,
-//! which could not be raised or removed before 14 (the help of Android 11, in a public recorder's
-//! tests, still says so).
+//! Start with [`read`]. Source: AOSP's `screenrecord.cpp` of Android 14, and of 5 for the time
+//! limit, which could not be raised or removed before 14 (the help of Android 11, in a public
+//! recorder's tests, still says so).
 
 use crate::io::Abort;
 use crate::programs::Invocation;

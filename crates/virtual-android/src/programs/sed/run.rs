@@ -105,7 +105,7 @@ impl<'a> Editor<'a> {
     ) -> Result<Self, Failure> {
         let mut files = Vec::new();
         for name in &script.files {
-            files.push((call.create(name).map_err(|why| about(name, why))?, false));
+            files.push((call.create(name).map_err(|reason| about(name, reason))?, false));
         }
         Ok(Self {
             call,

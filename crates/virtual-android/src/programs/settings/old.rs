@@ -25,7 +25,7 @@ pub(super) async fn settings(call: &Invocation) -> Status {
                 call.phone.with(|phone| phone.world.put_setting(&table, name, value));
             }
         }
-        Err(why) => call.err(format!("{why}{USAGE}")).await,
+        Err(reason) => call.err(format!("{reason}{USAGE}")).await,
     }
     Ok(0)
 }

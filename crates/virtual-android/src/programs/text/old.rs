@@ -17,13 +17,13 @@ pub(super) async fn cat(call: Invocation) -> Status {
     let mut status = 0;
     for (path, input) in inputs(&call, files.iter().map(String::as_str).collect()) {
         match input {
-            Err(why) => {
+            Err(reason) => {
                 let who = match (cooked, letters.is_empty()) {
                     (true, _) => "fopen".to_owned(),
                     (false, true) => format!("/system/bin/sh: cat: {path}"),
                     (false, false) => path,
                 };
-                call.err(format!("{who}: {why}\n")).await;
+                call.err(format!("{who}: {reason}\n")).await;
                 status = 1;
             }
             Ok(input) if cooked => {

@@ -1,8 +1,8 @@
 //! Appium's UiAutomator2 server: the instrumentation of the package
 //! `io.appium.uiautomator2.server.test`, WebDriver over HTTP on port 6790 of the phone.
 //!
-//! Start with [`run`], then [`Server::route`]: `find` locates elements, `element` answers about one,
-//! `gestures` and `actions` touch the screen, `device` tells about the phone, `alert` answers
+//! Start with [`run`], then [`Server::route`]: `find` locates elements, `element` answers about
+//! one, `gestures` and `actions` touch the screen, `device` tells about the phone, `alert` answers
 //! dialogs, `settings` keeps the session's settings. Paths and bodies are what the driver on npm
 //! (`appium-uiautomator2-driver` 8) sends; errors are W3C WebDriver's.
 //!
@@ -46,14 +46,14 @@ type Outcome = Result<Value, WebDriverError>;
 /// `am instrument -w`: serves until the session is deleted or the process is killed.
 pub(in crate::programs) async fn run(call: &Invocation, wait: bool) -> Status {
     let Some(_held) = AutomationGuard::take(&call.phone, PACKAGE) else {
-        let why = "java.lang.IllegalStateException: UiAutomationService already registered!";
-        return crashed(call, wait, why).await;
+        let reason = "java.lang.IllegalStateException: UiAutomationService already registered!";
+        return crashed(call, wait, reason).await;
     };
     let listener = match call.phone.sockets().listen(PLACE) {
         Ok(listener) => listener,
-        Err(why) => {
-            let why = format!("java.net.BindException: bind failed: {why}");
-            return crashed(call, wait, &why).await;
+        Err(reason) => {
+            let reason = format!("java.net.BindException: bind failed: {reason}");
+            return crashed(call, wait, &reason).await;
         }
     };
     let Some(process) = Process::start(&call.phone) else {
@@ -80,11 +80,11 @@ pub(in crate::programs) async fn run(call: &Invocation, wait: bool) -> Status {
     crashed(call, wait, "Process crashed.").await
 }
 
-async fn crashed(call: &Invocation, wait: bool, why: &str) -> Status {
+async fn crashed(call: &Invocation, wait: bool, reason: &str) -> Status {
     let pid = call.running.pid;
-    call.phone.with(|phone| phone.world.write_log('E', "AndroidRuntime", pid, why));
+    call.phone.with(|phone| phone.world.write_log('E', "AndroidRuntime", pid, reason));
     if wait {
-        call.out(format!("INSTRUMENTATION_RESULT: shortMsg={why}\nINSTRUMENTATION_CODE: 0\n"))
+        call.out(format!("INSTRUMENTATION_RESULT: shortMsg={reason}\nINSTRUMENTATION_CODE: 0\n"))
             .await?;
     }
     Ok(0)
@@ -174,7 +174,7 @@ fn read_body(body: &[u8]) -> Result<Map<String, Value>, WebDriverError> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(body)) => Ok(body),
         Ok(_) => Err(invalid("the body must be a JSON object")),
-        Err(why) => Err(invalid(&format!("the body is not JSON: {why}"))),
+        Err(reason) => Err(invalid(&format!("the body is not JSON: {reason}"))),
     }
 }
 

@@ -45,8 +45,8 @@ pub(in crate::programs) async fn run(call: &Invocation) -> Status {
     };
     let listener = match call.phone.sockets().listen(&format!("tcp:{port}")) {
         Ok(listener) => listener,
-        Err(why) => {
-            call.err(format!("java.net.BindException: bind failed: {why}\n")).await;
+        Err(reason) => {
+            call.err(format!("java.net.BindException: bind failed: {reason}\n")).await;
             return Ok(1);
         }
     };

@@ -64,7 +64,7 @@ pub(super) fn whole_match(pattern: &str) -> Result<TextMatch, String> {
     }
     match Regex::new(&format!("^(?:{pattern})$")) {
         Ok(regex) => Ok(TextMatch::Matches(regex)),
-        Err(why) => Err(format!("the pattern {pattern:?} is not understood here: {why}")),
+        Err(reason) => Err(format!("the pattern {pattern:?} is not understood here: {reason}")),
     }
 }
 

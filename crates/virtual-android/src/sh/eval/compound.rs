@@ -1,8 +1,8 @@
 //! Runs conditions, loops, `case` and functions, and the jumps out of them.
 //!
-//! Start with [`Shell::compound`]. An endless loop ends when its client disconnects and the future is
-//! dropped. Each iteration takes some of the phone's time and yields to others ([`Shell::step`]),
-//! also when time is virtual or paused by a test.
+//! Start with [`Shell::compound`]. An endless loop ends when its client disconnects and the future
+//! is dropped. Each iteration takes some of the phone's time and yields to others
+//! ([`Shell::step`]), also when time is virtual or paused by a test.
 
 use super::expand::name_matches;
 use super::{Shell, WEIGHT};

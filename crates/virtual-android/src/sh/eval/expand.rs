@@ -1,8 +1,8 @@
 //! Expands words to arguments: parameters, substitutions, splitting and patterns.
 //!
-//! Start with [`Shell::arguments`]. The order is POSIX's: parameters, commands and arithmetic first,
-//! then unquoted results are split at whitespace, then unquoted `*`, `?` and `[…]` are matched
-//! against the phone's files. Quoted text is never split or matched.
+//! Start with [`Shell::arguments`]. The order is POSIX's: parameters, commands and arithmetic
+//! first, then unquoted results are split at whitespace, then unquoted `*`, `?` and `[…]` are
+//! matched against the phone's files. Quoted text is never split or matched.
 
 use super::{CommandError, Shell};
 use crate::files::{FileType, Files, absolute};
@@ -267,7 +267,7 @@ impl Shell {
                 let shell: &Self = self;
                 let value =
                     arithmetic::evaluate(&text, &|name| shell.parameter(name).unwrap_or_default());
-                value.map_err(|why| CommandError::new(&why))?.to_string()
+                value.map_err(|reason| CommandError::new(&reason))?.to_string()
             }
             Piece::Parameter { name, change, .. } => {
                 if name == "*" && *change == ParameterOp::None {

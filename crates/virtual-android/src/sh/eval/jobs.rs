@@ -75,8 +75,8 @@ impl Shell {
             self.item(item, &io).await;
             return self.finish(&io).await;
         }
-        if let Err(CommandError(why)) = self.redirect(&only.redirects, &mut io).await {
-            self.print_error(&io, &why).await;
+        if let Err(CommandError(reason)) = self.redirect(&only.redirects, &mut io).await {
+            self.print_error(&io, &reason).await;
             return 1;
         }
         let redirected = Stage { what: only.what.clone(), redirects: Vec::new() };

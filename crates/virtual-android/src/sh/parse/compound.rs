@@ -1,8 +1,8 @@
 //! Compound commands: `if`, `while`, `until`, `for`, `case`, and functions. Lists and simple
 //! commands are in `parse.rs`.
 //!
-//! Start with [`Parser::compound`]. As in mksh, a condition and the body of a loop may be empty, but
-//! not what follows `then` and `else`.
+//! Start with [`Parser::compound`]. As in mksh, a condition and the body of a loop may be empty,
+//! but not what follows `then` and `else`.
 
 use super::{Parser, Terminator, unexpected};
 use crate::sh::ast::{Arm, CaseTerminator, Command, Piece, Script, Stage, SyntaxError, Word};

@@ -71,8 +71,8 @@ pub fn capture(path: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n"))
 }
 
-/// The stock `adb` programs, oldest first: the one in the path, and those that `.ci/parts adb34` and
-/// `.ci/parts adb36` install, Debian's and Google's.
+/// The stock `adb` programs, oldest first: the one in the path, and those that `.ci/parts adb34`
+/// and `.ci/parts adb36` install, Debian's and Google's.
 pub fn stock_adbs() -> impl Iterator<Item = PathBuf> {
     [program("adb"), real("adb34", "run"), real("adb36", "adb")].into_iter().flatten()
 }

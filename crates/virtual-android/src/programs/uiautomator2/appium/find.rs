@@ -74,8 +74,8 @@ fn no_such_element() -> WebDriverError {
     WebDriverError::new(ErrorCode::NoSuchElement, message)
 }
 
-fn bad_selector(why: &str) -> WebDriverError {
-    WebDriverError::new(ErrorCode::InvalidSelector, why)
+fn bad_selector(reason: &str) -> WebDriverError {
+    WebDriverError::new(ErrorCode::InvalidSelector, reason)
 }
 
 impl Locator {
@@ -131,7 +131,8 @@ impl Server {
     /// The screen and the elements on it that a locator finds.
     async fn locate(&self, locator: &Locator) -> Result<(Tree, Vec<Index>), WebDriverError> {
         if locator.strategy == "-android uiautomator" {
-            let expression = java::parse(&locator.selector).map_err(|why| bad_selector(&why))?;
+            let expression =
+                java::parse(&locator.selector).map_err(|reason| bad_selector(&reason))?;
             if let Expression::Scroll(search) = &expression {
                 let found = self.scroll_search(search).await?;
                 let tree = self.tree().await;
@@ -241,7 +242,7 @@ fn matches(tree: &Tree, locator: &Locator, from: Index) -> Result<Vec<Index>, We
         "xpath" => {
             // A search of the whole screen begins outside of its root, and does not find that.
             let found = find_by_xpath(tree, wanted, Some(from).filter(|from| *from != 0));
-            let mut found = found.map_err(|why| bad_selector(&why))?;
+            let mut found = found.map_err(|reason| bad_selector(&reason))?;
             found.retain(|at| *at != 0);
             return Ok(found);
         }
@@ -257,10 +258,12 @@ fn matches(tree: &Tree, locator: &Locator, from: Index) -> Result<Vec<Index>, We
         }
         "accessibility id" => is(TextField::Description, wanted),
         "class name" => is(TextField::ClassName, wanted),
-        "-android uiautomator" => match java::parse(wanted).map_err(|why| bad_selector(&why))? {
-            Expression::Selector(selector) => selector,
-            Expression::Scroll(ScrollSearch { target, list, .. }) => target.unwrap_or(list),
-        },
+        "-android uiautomator" => {
+            match java::parse(wanted).map_err(|reason| bad_selector(&reason))? {
+                Expression::Selector(selector) => selector,
+                Expression::Scroll(ScrollSearch { target, list, .. }) => target.unwrap_or(list),
+            }
+        }
         other => {
             let other = thumbwire_base::truncate(other, 80).to_string();
             let message = format!("the locator strategy {other:?} is not implemented");

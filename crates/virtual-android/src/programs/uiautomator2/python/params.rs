@@ -93,7 +93,7 @@ impl Params {
 
     pub(super) fn selector(&self, place: usize) -> Result<Selector, RpcError> {
         let value = self.0.get(place).ok_or_else(|| wrong(place, "a selector"))?;
-        read_selector(value, 0).map_err(|why| wrong(place, &format!("a selector: {why}")))
+        read_selector(value, 0).map_err(|reason| wrong(place, &format!("a selector: {reason}")))
     }
 }
 
