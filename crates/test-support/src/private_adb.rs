@@ -13,7 +13,12 @@ pub struct PrivateAdb {
     home: TempDir,
     port: u16,
     environment: Vec<(String, String)>,
+    /// Whether the port is ours; otherwise the server there must not be ended.
+    is_running: bool,
 }
+
+/// How often a server is started on another port.
+const MAX_TRIES: usize = 4;
 
 impl PrivateAdb {
     /// Starts a server of the `adb` from the path; `None` if there is none.
@@ -23,16 +28,29 @@ impl PrivateAdb {
 
     /// Starts a server of this adb with these variables in its environment.
     pub fn start_with(program: &Path, environment: &[(&str, &str)]) -> Self {
-        // The port is free until adb takes it a moment later.
+        // Between the search for a free port and the start somebody else may take it.
+        let mut refusal = None;
+        for _ in 0..MAX_TRIES {
+            match Self::try_start(program, environment) {
+                Ok(server) => return server,
+                Err(output) => refusal = Some(output),
+            }
+        }
+        panic!("{} does not start a server: {refusal:?}", program.display())
+    }
+
+    /// A server on a port that is free now; what adb printed if it does not start.
+    fn try_start(program: &Path, environment: &[(&str, &str)]) -> Result<Self, Output> {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let port = port.unwrap_or_else(|error| panic!("no free port: {error}")).port();
         let home = TempDir::new().unwrap_or_else(|error| panic!("no folder: {error}"));
         let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
         let environment = environment.iter().map(owned).collect();
-        let server = Self { program: program.to_owned(), home, port, environment };
+        let mut server =
+            Self { program: program.to_owned(), home, port, environment, is_running: false };
         let started = server.run(&["start-server"]);
-        assert!(started.status.success(), "{started:?}");
-        server
+        server.is_running = started.status.success();
+        if server.is_running { Ok(server) } else { Err(started) }
     }
 
     /// The port that it listens on.
@@ -88,6 +106,8 @@ impl PrivateAdb {
 
 impl Drop for PrivateAdb {
     fn drop(&mut self) {
-        let _ = self.command(&["kill-server"]).output();
+        if self.is_running {
+            let _ = self.command(&["kill-server"]).output();
+        }
     }
 }
