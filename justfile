@@ -26,24 +26,24 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
-# The same calls with the helper and with shell commands: the figures of docs/helper.md
+# The same calls with the helper and with shell commands: the figures of docs/internals/helper.md
 bench-helper:
     cargo bench -p thumbwire --bench helper
 
-# Ours and other servers side by side on the virtual phone: the tables of docs/benchmarks.md. Needs adb and Python 3.13 as $PYTHON
+# Ours and other servers side by side on the virtual phone: the tables of docs/evidence/benchmarks.md. Needs adb and Python 3.13 as $PYTHON
 bench-peers peers='target/peers':
     cargo build --release -p thumbwire
     crates/thumbwire/benches/peers/install {{peers}}
-    python3 crates/thumbwire/benches/peers/compare.py --peers {{peers}} --page docs/benchmarks.md
+    python3 crates/thumbwire/benches/peers/compare.py --peers {{peers}} --page docs/evidence/benchmarks.md
 
-# Every tool on a connected phone and on the virtual Android 4.4, side by side: the table of docs/real-phone.md
+# Every tool on a connected phone and on the virtual Android 4.4, side by side: the table of docs/android.md
 doctor device:
     cargo build --release -p thumbwire
     -target/release/thumbwire doctor --full --yes --json --device {{device}} > target/doctor-phone.json
     -target/release/thumbwire doctor --full --json --device virtual --android 4.4 > target/doctor-virtual.json
     target/release/thumbwire doctor --compare target/doctor-phone.json target/doctor-virtual.json
 
-# Nightly: eight clients on eight phones that break, then a million calls; the figures of docs/benchmarks.md
+# Nightly: eight clients on eight phones that break, then a million calls; the figures of docs/evidence/benchmarks.md
 soak seconds='600' calls='1000000':
     cargo bench -p thumbwire --bench soak -- --seconds {{seconds}}
     cargo bench -p thumbwire --bench soak -- --calls {{calls}}
@@ -62,14 +62,14 @@ eval seeds='0..20':
 skills:
     cargo test --release -p thumbwire-eval --lib -- skills_of_all_tasks --ignored --nocapture
 
-# The baselines of docs/leaderboard.md, and the page; pass the results of models, which stay in it only so
+# The baselines of docs/evidence/leaderboard.md, and the page; pass the results of models, which stay in it only so
 leaderboard *models:
     cargo build --release -p thumbwire
     mkdir -p target/leaderboard
     for policy in oracle scripted prompt-only idle always-finish; do \
         target/release/thumbwire eval --policy $policy --seeds 0..3 --json target/leaderboard/$policy.json > target/leaderboard/$policy.txt || exit 1; \
     done
-    target/release/thumbwire eval --leaderboard target/leaderboard/*.json {{models}} --page docs/leaderboard.md
+    target/release/thumbwire eval --leaderboard target/leaderboard/*.json {{models}} --page docs/evidence/leaderboard.md
 
 # Determinism: one story through all virtual apps, in COUNT processes at other times and places, must give the same bytes
 same count='50':

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::results::tests::{results, score};
 
-    const PAGE: &str = include_str!("../../../docs/leaderboard.md");
+    const PAGE: &str = include_str!("../../../docs/evidence/leaderboard.md");
 
     #[test]
     fn rows_are_sorted_by_success() {

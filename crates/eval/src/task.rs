@@ -207,7 +207,7 @@ pub struct TaskInstance {
 /// A part of the phone's initial state.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InitialState {
-    /// A value stored by an app: package, key, value (`docs/virtual-phone-apps.md`).
+    /// A value stored by an app: package, key, value (`docs/virtual-phone.md`).
     AppValue(&'static str, String, String),
     /// A setting: table, name, value.
     Setting(&'static str, &'static str, String),

@@ -1,6 +1,6 @@
 //! The command line: flags in, exit codes out. The work itself is done in other modules.
 //!
-//! Exit codes are those of [`EXIT_CODES`]; docs/exit-codes.md has the details. What the user
+//! Exit codes are those of [`EXIT_CODES`]; docs/cli.md has the details. What the user
 //! named and cannot be used (a file to read, a folder, an address) is wrong usage; what cannot be
 //! written failed.
 

@@ -2,7 +2,7 @@
 //! DIR`.
 //!
 //! A file is YAML or JSON in UFO's format: named examples, each with `Request`, `Response` (the
-//! answer that the model should give) and optionally `Controls` and `Tips`. docs/prompting.md has
+//! answer that the model should give) and optionally `Controls` and `Tips`. docs/models.md has
 //! one. The command line reads the files and passes their texts.
 
 use serde_json::{Map, Value, json};

@@ -4,7 +4,7 @@
 //! `tools.json` has what each tool publishes; the rows below turn arguments into actions and
 //! outcomes into replies. A reply is one JSON object that starts with `success`: as text indented
 //! by two spaces, and as structured content under `result`. Start with the rows; [`errors`] has the
-//! errors. What differs from the original server is in docs/toolset-android.md.
+//! errors. What differs from the original server is in docs/compatibility.md.
 
 mod devices;
 mod elements;

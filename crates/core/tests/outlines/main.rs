@@ -141,9 +141,9 @@ fn numbered_list_is_a_fraction_of_the_rows() {
     if rows == 0 {
         return;
     }
-    let docs = include_str!("../../../../docs/prompting.md");
+    let docs = include_str!("../../../../docs/internals/prompt.md");
     let sums = format!("{rows} tokens as rows of JSON, {list} as lists");
-    assert!(list * 2 <= rows && docs.contains(&sums), "docs/prompting.md lacks {sums}");
+    assert!(list * 2 <= rows && docs.contains(&sums), "docs/internals/prompt.md lacks {sums}");
 }
 
 /// At most a tenth of the lines is another one than before.

@@ -468,7 +468,7 @@ fn second_run_needs_no_decisions_and_changed_phones_no_wrong_act() {
     assert_eq!(sum.wrong, 0, "{shown}");
 }
 
-/// The figures of docs/skills.md.
+/// The figures of docs/evidence/skills.md.
 #[test]
 #[ignore = "measures all tasks, which takes minutes"]
 fn skills_of_all_tasks() {

@@ -1,4 +1,6 @@
-"""Ours and the peers side by side on one virtual phone: `just bench-peers`. Writes the tables of docs/benchmarks.md.
+"""Ours and the peers side by side on one virtual phone: `just bench-peers`.
+
+Writes the tables of docs/evidence/benchmarks.md.
 
 compare.py --thumbwire PROGRAM --peers FOLDER [--reps 30] [--slow-reps 5] [--only start,instant,pixel,memory,looks,tasks] [--page FILE]
 

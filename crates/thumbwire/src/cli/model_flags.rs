@@ -69,7 +69,7 @@ pub(super) struct ModelFlags {
     /// their sides [default: by the model's name]
     #[arg(long, value_name = "UNIT", value_parser = one_of(COORDINATES), help_heading = MODEL)]
     coordinates: Option<CoordinateUnit>,
-    /// Directory of examples (YAML or JSON) to add to the prompt; see docs/prompting.md
+    /// Directory of examples (YAML or JSON) to add to the prompt; see docs/models.md
     #[arg(long, value_name = "DIR", requires = "model", help_heading = MODEL)]
     examples: Option<PathBuf>,
     /// Directory of documents (Markdown or text) to search for relevant passages

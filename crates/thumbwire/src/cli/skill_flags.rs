@@ -19,7 +19,7 @@ use thumbwire_core::trace::{self, Trace};
 #[group(skip)]
 pub(super) struct SkillFlags {
     /// Directory of skills. One that fits the goal is followed without the model, as long as the
-    /// screens are as expected; see docs/skills.md
+    /// screens are as expected; see docs/agent.md
     #[arg(long, value_name = "DIR", help_heading = SKILLS)]
     skills: Option<PathBuf>,
     /// Save the run as a skill in the directory of skills if it reaches its goal and no skill

@@ -20,7 +20,7 @@ pub(super) struct VirtualPhoneFlags {
     #[arg(long, value_name = "RULE")]
     fault: Vec<String>,
     /// App data to set at startup, such as `com.android.notes:note/40/title=Milk` (repeatable);
-    /// docs/virtual-phone-apps.md lists the keys
+    /// docs/virtual-phone.md lists the keys
     #[arg(long, value_name = "PACKAGE:KEY=VALUE", value_parser = parse_app_pref)]
     app_pref: Vec<AppPref>,
 }

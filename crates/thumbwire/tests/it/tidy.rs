@@ -350,35 +350,116 @@ fn banned_crates_are_not_in_the_lock_file() {
 
 /// The pages for people, by path from the workspace root, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
-    let folders = ["", "docs", "docs/decisions", "changelog"].map(|folder| root().join(folder));
-    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
-    let files = entries.map(|entry| entry.unwrap().path());
-    let pages = files.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    pages.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+    let mut pages = Vec::new();
+    let mut folders = ["", "changelog", "docs"].map(|folder| root().join(folder)).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.extend(path.starts_with(root().join("docs")).then_some(path));
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                let text = fs::read_to_string(&path).unwrap();
+                pages.push((path, text));
+            }
+        }
+    }
+    pages
+}
+
+/// The anchors of a page's headings, as Git forges make them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let (mut anchors, mut is_code) = (BTreeSet::new(), false);
+    let link = Regex::new(r"\[([^\]]*)\]\([^)]*\)").unwrap();
+    for line in page.lines() {
+        is_code ^= line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        if is_code || heading.len() == line.len() || !heading.starts_with(' ') {
+            continue;
+        }
+        let heading = link.replace_all(heading.trim(), "$1").to_lowercase();
+        let kept = heading.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
+        let anchor = kept.collect::<String>().replace(' ', "-");
+        let later = (1..).map(|number| format!("{anchor}-{number}"));
+        let free = std::iter::once(anchor.clone()).chain(later).find(|it| !anchors.contains(it));
+        anchors.extend(free);
+    }
+    anchors
 }
 
 #[test]
 fn doc_links_work_and_reach_every_page() {
+    let texts: BTreeMap<PathBuf, String> =
+        pages().into_iter().map(|(page, text)| (page.canonicalize().unwrap(), text)).collect();
     let mut linked = BTreeSet::new();
-    for (page, text) in pages() {
+    for (page, text) in &texts {
         let folder = page.parent().unwrap();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')) {
-            let target = target.0.split('#').next().unwrap_or_default();
-            if target.is_empty() || target.contains("://") {
+            let (target, anchor) = target.0.split_once('#').unwrap_or((target.0, ""));
+            if target.contains("://") {
                 continue;
             }
-            let found = folder.join(target).canonicalize();
-            assert!(found.is_ok(), "{} links to {target}", page.display());
-            linked.extend(found);
+            let found = match target {
+                "" => Ok(page.clone()),
+                _ => folder.join(target).canonicalize(),
+            };
+            let found = found.unwrap_or_else(|_| panic!("{} links to {target}", page.display()));
+            if let Some(text) = texts.get(&found).filter(|_| !anchor.is_empty()) {
+                let known = anchors(text).contains(anchor);
+                assert!(known, "{} links to {target}#{anchor}", page.display());
+            }
+            linked.extend((found != *page).then_some(found));
         }
     }
-    for (page, _) in
-        pages().into_iter().filter(|(page, _)| page.parent().unwrap().ends_with("docs"))
-    {
-        assert!(
-            linked.contains(&page.canonicalize().unwrap()),
-            "no page links to {}",
-            page.display()
-        );
+    let docs = root().join("docs").canonicalize().unwrap();
+    for page in texts.keys().filter(|page| page.starts_with(&docs)) {
+        assert!(linked.contains(page), "no page links to {}", page.display());
     }
+}
+
+/// The paths that a quoted text names: `{a,b}` stands for several. A name in capitals
+/// (`TOOLSET.rs`) stands for any, so its path is left out.
+fn quoted_paths(quoted: &str) -> Vec<String> {
+    let placeholder = Regex::new(r"(^|/)[A-Z]{2,}(\.rs|/|$)").unwrap();
+    let path = Regex::new(r"^[\w.-]+/[\w.,{}/-]*$").unwrap();
+    if !path.is_match(quoted) || placeholder.is_match(quoted) {
+        return Vec::new();
+    }
+    let Some((start, rest)) = quoted.split_once('{') else { return vec![quoted.to_owned()] };
+    let (names, end) = rest.split_once('}').unwrap_or((rest, ""));
+    names.split(',').map(|name| format!("{start}{name}{end}")).collect()
+}
+
+/// Code moves, and pages forget it. Paths start at the root, at `crates/`, or in a crate's folder.
+#[test]
+fn quoted_paths_exist() {
+    let crates: Vec<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let folders = ["crates", "docs", "fixtures", ".ci", "examples", "helper", "changelog"];
+    let inside = |rest: &str| {
+        ["src/", "tests/", "benches/", "examples/"].iter().any(|it| rest.starts_with(it))
+    };
+    let mut stale = Vec::new();
+    for (page, text) in pages().into_iter().filter(|(page, _)| !page.ends_with("CHANGELOG.md")) {
+        for quoted in text.split('`').skip(1).step_by(2).flat_map(quoted_paths) {
+            let (first, rest) = quoted.split_once('/').unwrap();
+            let exists = |path: &str| root().join(path).exists();
+            let found = match first {
+                // Of a crate that the page is about.
+                "src" | "tests" | "benches" => {
+                    crates.iter().any(|name| exists(&format!("crates/{name}/{quoted}")))
+                }
+                first if folders.contains(&first) => exists(&quoted),
+                first if crates.iter().any(|name| name == first) && inside(rest) => {
+                    exists(&format!("crates/{quoted}"))
+                }
+                _ => true,
+            };
+            if !found {
+                stale.push(format!("{}: {quoted}", page.display()));
+            }
+        }
+    }
+    assert!(stale.is_empty(), "these paths do not exist:\n{}", stale.join("\n"));
 }

@@ -79,7 +79,7 @@ fn devices_without_a_phone_says_what_to_do() {
     assert_eq!(rows, [("virtual", &true.into()), ("virtual-ios", &true.into())]);
 }
 
-/// docs/exit-codes.md promises these. What the calls of a tool end with is below.
+/// docs/cli.md promises these. What the calls of a tool end with is below.
 #[test]
 fn exit_codes_are_the_same_for_all_commands() {
     let home = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! The table of faults: name, when it can trigger, what it covers by default, and its parameters.
 //!
 //! To add one: a row here, its effect in `phone/inject` (or a check where the command is run), a
-//! line in `docs/faults.md`, a test.
+//! line in `docs/virtual-phone.md`, a test.
 
 /// A kind of fault; [`Row::line`] says what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

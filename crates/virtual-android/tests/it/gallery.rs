@@ -1,4 +1,5 @@
-//! Screenshots of every page of the phone in `docs/gallery`, and the document that shows them.
+//! Screenshots of every page of the phone in `docs/evidence/gallery`, and the document that shows
+//! them.
 //!
 //! `just gallery` accepts the current drawing; look at it before committing. The pages are in
 //! `examples/screens/pages.rs`. An image has up to 256 colours, the most frequent ones, so that a
@@ -14,7 +15,7 @@ use std::io::Cursor;
 use std::path::Path;
 use thumbwire_virtual_phone::Frame;
 
-const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evidence");
 
 /// Maximum bytes of all images together: they are part of every clone.
 const MAX_COUNT: usize = 2_500_000;
@@ -97,11 +98,14 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
     best
 }
 
-/// `docs/gallery.md`.
+/// `docs/evidence/gallery.md`.
 fn document() -> String {
     let mut text = String::from(
         "# Gallery of the virtual phone\n\n\
-         The screens of the [virtual phone](virtual-phone.md), to see which apps and states your tests can use. The phone draws each picture itself, from a fresh start with taps and typing, and a test compares them. There is one theme, a light one, for all releases of Android, and one for the iPhone.\n\n\
+         The screens of the [virtual phone](../virtual-phone.md), to see which apps and states your\n\
+         tests can use. The phone draws each picture itself, from a fresh start with taps and typing, and a test\n\
+         compares them: they are those of this commit. There is one theme, a light one, for all releases of Android,\n\
+         and one for the iPhone.\n\n\
          ```sh\njust gallery     # draw them again\n```\n\n\
          The pages are listed in `crates/virtual-android/examples/screens/pages.rs`.\n",
     );
@@ -168,5 +172,5 @@ fn gallery_document_shows_every_page() {
         std::fs::write(&path, document()).expect("written");
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == document(), "docs/gallery.md is outdated; run `just gallery`");
+    assert!(kept == document(), "docs/evidence/gallery.md is outdated; run `just gallery`");
 }

@@ -1,6 +1,6 @@
 //! What apps store: small values that outlive their processes.
 //!
-//! `docs/virtual-phone-apps.md` describes and tests each key. Not here: shared storage
+//! `docs/virtual-phone.md` describes and tests each key. Not here: shared storage
 //! (`storage.rs`), and the phone's settings.
 
 use std::collections::BTreeMap;

@@ -19,7 +19,7 @@ const ENABLED: &str = "enabled_input_methods";
 const SELECTED: &str = "default_input_method";
 
 /// Time from `ime set` until the method is bound to the field: about one more command over adb. A
-/// broadcast in between is silently lost (measured by others on phones; see `docs/sharp-edges.md`).
+/// broadcast in between is silently lost (measured by others on phones).
 const BINDING: Duration = Duration::from_millis(100);
 
 impl World {

@@ -3,7 +3,7 @@
 use crate::world::World;
 
 impl World {
-    /// What an app stores (its shared preferences), sorted by key; `docs/virtual-phone-apps.md`
+    /// What an app stores (its shared preferences), sorted by key; `docs/virtual-phone.md`
     /// describes the keys. Empty for a package that is not installed.
     pub fn preferences(&self, package: &str) -> Vec<(&str, &str)> {
         self.apps.get(package).map(|app| app.store.all().collect()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Compressed bodies, which a request with `deflate` asks for (`docs/protocol.md`).
+//! Compressed bodies, which a request with `deflate` asks for (`docs/internals/protocol.md`).
 
 use std::io::Read as _;
 
