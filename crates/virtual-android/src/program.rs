@@ -14,11 +14,26 @@ use crate::release::formats::ExceptionFormat;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
+/// Who calls a program: none exists without a caller. The tests look for each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CalledBy {
+    /// Our own driver, or another crate of the product.
+    Product,
+    /// A program that drives phones, which runs in our tests or whose source names it.
+    Client(#[cfg_attr(not(test), expect(dead_code, reason = "for the tests"))] &'static str),
+    /// A command that was recorded on a real phone.
+    Recording,
+    /// People and agents, by hand and in scripts.
+    Everyday,
+}
+
 /// A program of the phone.
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     /// The minimum time to start and run it; longer steps add to it.
     pub(crate) work: Work,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the tests"))]
+    pub(crate) called_by: CalledBy,
     pub(crate) run: fn(Invocation) -> BoxFuture<'static, Status>,
 }
 

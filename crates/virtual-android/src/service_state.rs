@@ -1,10 +1,8 @@
-//! What shells changed in system services that have no place in the world: app operations, flags,
-//! the apps' languages, backup, and the events of the input devices.
+//! What shells changed in system services that have no place in the world: app operations
+//! and the events of the input devices.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum flags that shells may add.
-const MAX_FLAGS: usize = 2_000;
 /// How many input events are kept for readers that fall behind.
 const KEPT_EVENTS: usize = 1_024;
 
@@ -15,45 +13,8 @@ pub(crate) struct ServiceState {
     pub(crate) app_ops: BTreeMap<(String, String), &'static str>,
     /// Whether the GPS is a test provider, which tells simulated places.
     pub(crate) test_gps: bool,
-    /// Flags by namespace and key.
-    flags: BTreeMap<(String, String), String>,
-    /// Language tags by package.
-    pub(crate) locales: BTreeMap<String, String>,
-    /// Whether the backup manager is enabled.
-    pub(crate) backup: bool,
     pub(crate) touch: TouchState,
     pub(crate) events: EventLog,
-}
-
-impl ServiceState {
-    /// A flag's value.
-    pub(crate) fn flag(&self, namespace: &str, key: &str) -> Option<&str> {
-        self.flags.get(&(namespace.to_owned(), key.to_owned())).map(String::as_str)
-    }
-
-    /// All flags: namespace, key, value.
-    pub(crate) fn flags(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        let rows = self.flags.iter();
-        rows.map(|((namespace, key), value)| (namespace.as_str(), key.as_str(), value.as_str()))
-    }
-
-    /// Sets a flag; beyond the limit nothing happens.
-    pub(crate) fn set_flag(&mut self, namespace: &str, key: &str, value: &str) {
-        let name = (namespace.to_owned(), key.to_owned());
-        if self.flags.len() < MAX_FLAGS || self.flags.contains_key(&name) {
-            self.flags.insert(name, value.to_owned());
-        }
-    }
-
-    /// Deletes a flag; `false` if there is none.
-    pub(crate) fn delete_flag(&mut self, namespace: &str, key: &str) -> bool {
-        self.flags.remove(&(namespace.to_owned(), key.to_owned())).is_some()
-    }
-
-    /// Deletes the flags of a namespace, or all.
-    pub(crate) fn reset_flags(&mut self, namespace: Option<&str>) {
-        self.flags.retain(|(of, _), _| namespace.is_some_and(|namespace| namespace != of));
-    }
 }
 
 /// What the touch screen's events since the last report say, and what was reported.
@@ -128,20 +89,5 @@ mod tests {
         }
         let kept: Vec<_> = log.since(start).map(|it| it.value).collect();
         assert_eq!((kept.len(), kept.last()), (KEPT_EVENTS, Some(&1_999)));
-    }
-
-    #[test]
-    fn flags_are_limited_in_number() {
-        let mut state = ServiceState::default();
-        for number in 0..=MAX_FLAGS {
-            state.set_flag("space", &number.to_string(), "x");
-        }
-        assert_eq!((state.flags().count(), state.flag("space", "2000")), (MAX_FLAGS, None));
-        state.set_flag("space", "7", "y");
-        assert_eq!(state.flag("space", "7"), Some("y"));
-        state.reset_flags(Some("other"));
-        assert!(state.delete_flag("space", "7") && !state.delete_flag("space", "7"));
-        state.reset_flags(None);
-        assert_eq!(state.flags().count(), 0);
     }
 }

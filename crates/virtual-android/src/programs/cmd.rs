@@ -38,10 +38,10 @@ fn has_commands(service: &str, major: u32) -> bool {
 
 /// Services whose commands this phone lacks, all of them: they know none of the given ones.
 #[rustfmt::skip]
-const COMMANDS_ELSEWHERE: [&str; 35] = [
+const COMMANDS_ELSEWHERE: [&str; 38] = [
     "accessibility", "account", "activity_task", "alarm", "app_hibernation", "audio", "autofill", "battery",
-    "blob_store", "companiondevice", "connectivity", "content_capture", "device_policy", "device_state",
-    "devicestoragemonitor", "dropbox", "game", "jobscheduler", "location", "lock_settings", "media_router", "mount",
+    "blob_store", "companiondevice", "connectivity", "content_capture", "device_config", "device_policy",
+    "device_state", "devicestoragemonitor", "display", "dropbox", "game", "jobscheduler", "locale", "location", "lock_settings", "media_router", "mount",
     "netpolicy", "overlay", "people", "permissionmgr", "power", "print", "role", "sensor_privacy", "shortcut", "slice",
     "thermalservice", "user", "vibrator_manager",
 ];

@@ -1,10 +1,7 @@
-//! Lines and columns: `cut`, `paste`, `comm`, `uniq`, `rev`, `nl`, `tac`, `tee`, `yes`, `split`,
-//! with toybox's texts.
+//! Lines and columns: `cut`, `paste`, `uniq`, `tee`, `yes`, with toybox's texts.
 
 use super::Invocation;
-use super::options::{ALL, Failure, Lines, Options, Outcome, about, number, open};
-use crate::io::Output;
-use std::cmp::Ordering;
+use super::options::{ALL, Failure, Lines, Options, Outcome, about, open};
 
 /// Positions from 1: first and last of each range.
 struct Ranges(Vec<(usize, usize)>);
@@ -179,51 +176,6 @@ pub(super) async fn paste(call: &Invocation) -> Outcome {
     }
 }
 
-/// `comm [-123] FILE1 FILE2`
-pub(super) async fn comm(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "123", &[])?;
-    let [first, second] = options.rest.as_slice() else {
-        return Err(match options.rest.len() {
-            0 | 1 => Failure::Usage("Need 2 arguments".into()),
-            _ => Failure::Usage("Max 2 arguments".into()),
-        });
-    };
-    let file = |path: &str| {
-        let input =
-            call.open(path).map_err(|reason| Failure::new(format!("No file {path}: {reason}")))?;
-        Ok::<_, Failure>(Lines::new(input))
-    };
-    let (mut left, mut right) = (file(first)?, file(second)?);
-    let (mut one, mut two) = (left.next().await, right.next().await);
-    while one.is_some() || two.is_some() {
-        let order = match (&one, &two) {
-            (Some((one, _)), Some((two, _))) => one.cmp(two),
-            (Some(_), None) => Ordering::Less,
-            _ => Ordering::Greater,
-        };
-        let (column, line) = match order {
-            Ordering::Less => (0, one.take()),
-            Ordering::Greater => (1, two.take()),
-            Ordering::Equal => (2, one.take()),
-        };
-        let hidden = |nth: usize| options.has(['1', '2', '3'][nth]);
-        if !hidden(column) {
-            let tabs = (0..column).filter(|nth| !hidden(*nth)).count();
-            let mut row = vec![b'\t'; tabs];
-            row.extend(line.unwrap_or_default().0);
-            row.push(b'\n');
-            call.out(row).await?;
-        }
-        if order != Ordering::Greater {
-            one = left.next().await;
-        }
-        if order != Ordering::Less {
-            two = right.next().await;
-        }
-    }
-    Ok(0)
-}
-
 /// `uniq [-cduiz] [-w CHARS] [-f FIELDS] [-s CHARS] [INPUT [OUTPUT]]`
 pub(super) async fn uniq(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "f:s:w:zicdu", &[])?;
@@ -274,86 +226,6 @@ pub(super) async fn uniq(call: &Invocation) -> Outcome {
     }
 }
 
-/// `rev [FILE…]`
-pub(super) async fn rev(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "", &[])?;
-    let mut status = 0;
-    for path in options.files() {
-        let Some(input) = open(call, path, &mut status).await else { continue };
-        let mut lines = Lines::new(input);
-        while let Some((line, _)) = lines.next().await {
-            let text: String = String::from_utf8_lossy(&line).chars().rev().collect();
-            call.out(format!("{text}\n")).await?;
-        }
-    }
-    Ok(status)
-}
-
-/// `tac [FILE…]`
-pub(super) async fn tac(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "", &[])?;
-    let mut status = 0;
-    for path in options.files() {
-        let Some(input) = open(call, path, &mut status).await else { continue };
-        let all = input.all(ALL).await;
-        for line in all.split_inclusive(|byte| *byte == b'\n').rev() {
-            call.out(line).await?;
-        }
-    }
-    Ok(status)
-}
-
-/// `nl [-E] [-b a|t|n|pREGEX] [-l N] [-n ln|rn|rz] [-s SEPARATOR] [-v FIRST] [-w WIDTH] [FILE…]`
-pub(super) async fn nl(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "Eb:l:n:s:v:w:", &[])?;
-    let width = options.number('w')?.unwrap_or(6).min(4_096) as usize;
-    let mut next = match options.value('v') {
-        Some(text) => {
-            text.parse::<i64>().map_err(|_| Failure::new(format!("not integer: {text}")))?
-        }
-        None => 1,
-    };
-    let separator = options.value('s').unwrap_or("\t");
-    let body = options.value('b').unwrap_or("t");
-    let blanks = options.number('l')?.unwrap_or(1).max(1);
-    let pattern = match body.strip_prefix('p') {
-        Some(pattern) => Some(
-            super::regex::Matcher::new(pattern, false, options.has('E'), false)
-                .ok_or_else(|| Failure::new(format!("bad regex '{pattern}'")))?,
-        ),
-        None => None,
-    };
-    let (mut status, mut blank) = (0, 0);
-    for path in options.files() {
-        let Some(input) = open(call, path, &mut status).await else { continue };
-        let mut lines = Lines::new(input);
-        while let Some((line, _)) = lines.next().await {
-            let numbered = match (&pattern, body) {
-                (Some(pattern), _) => pattern.matches(&String::from_utf8_lossy(&line), false),
-                (None, "a") if line.is_empty() => {
-                    blank = (blank + 1) % blanks;
-                    blank == 0
-                }
-                (None, "a") => true,
-                (None, "n") => false,
-                _ => !line.is_empty(),
-            };
-            let mut row = match (numbered, options.value('n').unwrap_or("rn")) {
-                (false, _) => " ".repeat(width + separator.chars().count()),
-                (true, "ln") => format!("{next:<width$}{separator}"),
-                (true, "rz") => format!("{next:0>width$}{separator}"),
-                (true, _) => format!("{next:>width$}{separator}"),
-            }
-            .into_bytes();
-            next = next.saturating_add(i64::from(numbered));
-            row.extend(line);
-            row.push(b'\n');
-            call.out(row).await?;
-        }
-    }
-    Ok(status)
-}
-
 /// `tee [-ai] [FILE…]`
 pub(super) async fn tee(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "ai", &[])?;
@@ -396,45 +268,4 @@ pub(super) async fn yes(call: &Invocation) -> Outcome {
         tokio::task::coop::consume_budget().await;
         pace.step(call).await;
     }
-}
-
-/// `split [-a LENGTH] [-b BYTES] [-l LINES] [INPUT [PREFIX]]`
-pub(super) async fn split_file(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "a:b:l:n:", &[])?;
-    options.at_most(2)?;
-    let letters = options.number('a')?.unwrap_or(2).clamp(1, 8) as u32;
-    let bytes = options.value('b').map(number).transpose()?.filter(|n| *n > 0);
-    let lines = options.value('l').map(number).transpose()?.unwrap_or(1_000).max(1);
-    let path = options.files()[0].to_owned();
-    let prefix = options.rest.get(1).map_or("x", String::as_str);
-    let input = call.open(&path).map_err(|reason| about(&path, reason))?;
-    let most = 26_u64.pow(letters);
-    let (mut nth, mut left) = (0_u64, 0_u64);
-    let mut output = Output::Null;
-    let all = input.all(ALL).await;
-    let pieces: Vec<&[u8]> = match bytes {
-        Some(bytes) => all.chunks(usize::try_from(bytes).unwrap_or(usize::MAX)).collect(),
-        None => all.split_inclusive(|byte| *byte == b'\n').collect(),
-    };
-    for piece in pieces {
-        if left == 0 {
-            if nth >= most {
-                return Err(Failure::new("bad suffix"));
-            }
-            let mut suffix = Vec::new();
-            let mut rest = nth;
-            for _ in 0..letters {
-                suffix.insert(0, char::from(b'a' + (rest % 26) as u8));
-                rest /= 26;
-            }
-            let name = format!("{prefix}{}", suffix.into_iter().collect::<String>());
-            output = call.create(&name).map_err(|reason| about(&name, reason))?;
-            nth += 1;
-            left = if bytes.is_some() { 1 } else { lines };
-        }
-        output.write(piece).await?;
-        left -= 1;
-        tokio::task::coop::consume_budget().await;
-    }
-    Ok(0)
 }

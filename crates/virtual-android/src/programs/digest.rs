@@ -2,7 +2,7 @@
 //! of toolbox.
 
 use super::Invocation;
-use super::options::{ALL, Failure, Lines, Options, Outcome, about, open};
+use super::options::{Failure, Lines, Options, Outcome, open};
 use crate::io::Input;
 use md5::Md5;
 use sha1::Sha1;
@@ -118,29 +118,4 @@ pub(super) async fn md5(call: &Invocation) -> Outcome {
         }
     }
     Ok(status)
-}
-
-/// `cksum [-HILNP] [FILE…]`: POSIX's checksum, or with `-P` that of zip files.
-pub(super) async fn cksum(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "HIPLN", &[])?;
-    for path in options.files() {
-        let input = call.open(path).map_err(|reason| about(path, reason))?;
-        let all = input.all(ALL).await;
-        let mut sum: u32 = 0;
-        let mut length = all.len();
-        let size = std::iter::from_fn(|| {
-            let byte = (length > 0).then_some(length as u8);
-            length >>= 8;
-            byte
-        });
-        for byte in all.iter().copied().chain(size) {
-            sum ^= u32::from(byte) << 24;
-            for _ in 0..8 {
-                sum = if sum >> 31 == 1 { sum << 1 ^ 0x04c1_1db7 } else { sum << 1 };
-            }
-        }
-        let name = if path == "-" { String::new() } else { format!(" {path}") };
-        call.out(format!("{} {}{name}\n", !sum, all.len())).await?;
-    }
-    Ok(0)
 }

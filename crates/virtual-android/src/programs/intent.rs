@@ -109,31 +109,6 @@ pub(super) fn shown_fully(parsed: &ParsedIntent, flags: u32) -> String {
     })
 }
 
-/// The intent as a URI (`Intent.toUri`): `#Intent;…;end`, or with `intent:` as its scheme.
-pub(super) fn as_uri(parsed: &ParsedIntent, whole: bool) -> String {
-    let intent = &parsed.intent;
-    let (scheme, path) = match intent.data.as_deref() {
-        Some(data) if whole => match data.split_once(':') {
-            Some((scheme, path)) => (format!("scheme={scheme};"), format!("intent:{path}")),
-            None => (String::new(), format!("intent:{data}")),
-        },
-        Some(data) => (String::new(), data.to_owned()),
-        None if whole => (String::new(), "intent:".to_owned()),
-        None => (String::new(), String::new()),
-    };
-    let mut text = format!("{path}#Intent;{scheme}");
-    text.extend(intent.action.iter().map(|action| format!("action={action};")));
-    text.extend(intent.categories.iter().map(|category| format!("category={category};")));
-    text.extend(parsed.mime.iter().map(|mime| format!("type={mime};")));
-    if parsed.flags != 0 {
-        text.push_str(&format!("launchFlags=0x{:x};", parsed.flags));
-    }
-    text.extend(parsed.package.iter().map(|package| format!("package={package};")));
-    text.extend(intent.component.iter().map(|it| format!("component={};", it.short())));
-    text.extend(intent.extras.iter().map(|(key, value)| format!("S.{key}={value};")));
-    text + "end"
-}
-
 fn shown_with(parsed: &ParsedIntent, flags: u32, safe: impl Fn(&str) -> String) -> String {
     let mut parts = Vec::new();
     let intent = &parsed.intent;

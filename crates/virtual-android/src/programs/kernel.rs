@@ -1,5 +1,5 @@
-//! What the kernel tells: `dmesg`, `vmstat`, `getenforce`. Sources: toybox's `dmesg.c` and
-//! `vmstat.c`, toolbox's `vmstat.c`; a running 4.4.4.
+//! What the kernel tells: `dmesg`, `vmstat`. Sources: toybox's `dmesg.c` and `vmstat.c`,
+//! toolbox's `vmstat.c`; a running 4.4.4.
 
 use super::Invocation;
 use crate::io::Status;
@@ -19,12 +19,6 @@ pub(super) async fn dmesg(call: Invocation) -> Status {
     // `xsyslog`: toybox names the call since Android 8.
     call.err("dmesg: klogctl: Permission denied\n").await;
     Ok(1)
-}
-
-/// `getenforce`: the recorded 4.4.4 has a kernel without SELinux.
-pub(super) async fn getenforce(call: Invocation) -> Status {
-    let word = if call.release().toybox { "Enforcing" } else { "Disabled" };
-    call.out(format!("{word}\n")).await.map(|()| 0)
 }
 
 /// A line of `/proc/meminfo` in kB; 0 if there is none.

@@ -1,5 +1,4 @@
-//! Programs that run other programs: `xargs`, `timeout`, `nohup`, `setsid`, `nice`, `ionice`,
-//! `time`, `toybox`, `toolbox`, with toybox's texts.
+//! Programs that run other programs: `xargs`, `timeout`, `nohup`, `setsid`, `time`, `toybox`, `toolbox`, with toybox's texts.
 
 use super::Invocation;
 use super::options::{Failure, Lines, Options, Outcome, duration};
@@ -228,74 +227,6 @@ pub(super) async fn setsid(call: &Invocation) -> Outcome {
     replace(call, &options.rest, &call.io).await
 }
 
-/// `nice [-n PRIORITY] COMMAND…`
-pub(super) async fn nice(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "+n:", &[])?;
-    options.at_least(1)?;
-    let by = options.value('n').map_or(Ok(10), |text| {
-        text.parse::<i32>().map_err(|_| Failure::new(format!("not integer: {text}")))
-    })?;
-    if by < 0 {
-        return Err(Failure::new("Can't set priority: Permission denied"));
-    }
-    replace(call, &options.rest, &call.io).await
-}
-
-/// `renice [-gpu] -n PRIORITY ID…`
-pub(super) async fn renice(call: &Invocation) -> Outcome {
-    if !call.release().toybox {
-        let usage = "USAGE: renice [[-r] [-t TYPE] priority pids ...] [-g pid]\n";
-        let text =
-            if call.args.len() < 2 { usage } else { "setpriority: Operation not permitted\n" };
-        call.err(text).await;
-        return Ok(1);
-    }
-    let options = Options::read(&call.args, "gpun:", &[])?;
-    options.at_least(1)?;
-    let Some(by) = options.value('n') else { return Err(Failure::Usage("Needs -n".into())) };
-    let by: i32 = by.parse().map_err(|_| Failure::new(format!("not integer: {by}")))?;
-    let mut status = 0;
-    let rows = super::ps::rows(call);
-    for id in &options.rest {
-        let row = rows.iter().find(|row| row.pid.to_string() == *id);
-        let reason = match row {
-            None => "No such process",
-            Some(row) if !row.ours() => "Operation not permitted",
-            Some(_) if by < 0 => "Permission denied",
-            Some(_) => continue,
-        };
-        call.err(format!("renice: setpriority {id}: {reason}\n")).await;
-        status = 1;
-    }
-    Ok(status)
-}
-
-/// `ionice [-t] [-c CLASS] [-n LEVEL] [COMMAND…|-p PID]`
-pub(super) async fn ionice(call: &Invocation) -> Outcome {
-    if !call.release().toybox {
-        let Some(pid) = call.args.first() else {
-            call.err("usage: ionice <pid> [none|rt|be|idle] [prio]\n").await;
-            return Ok(1);
-        };
-        call.out(format!("Pid {pid}, class none (0), prio 0\n")).await?;
-        return Ok(0);
-    }
-    let options = Options::read(&call.args, "+tc:n:p:", &[])?;
-    if let Some(pid) = options.value('p') {
-        if super::ps::rows(call).iter().all(|row| row.pid.to_string() != pid) {
-            return Err(Failure::new(format!("{pid}: No such process")));
-        }
-        if !options.has('c') && !options.has('n') {
-            call.out("unknown: prio 0\n").await?;
-        }
-        return Ok(0);
-    }
-    if options.rest.is_empty() {
-        return Err(Failure::Usage("Need -p or COMMAND".into()));
-    }
-    replace(call, &options.rest, &call.io).await
-}
-
 /// `time [-pv] COMMAND…`
 pub(super) async fn time(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "+pv", &[])?;
@@ -322,15 +253,12 @@ const NOT_TOYBOX: &[&str] = &[
     "am",
     "app_process",
     "appops",
-    "awk",
-    "bmgr",
     "bu",
     "bugreport",
     "bugreportz",
     "cmd",
     "content",
     "dd",
-    "device_config",
     "dpm",
     "dumpstate",
     "dumpsys",
@@ -453,4 +381,51 @@ pub(super) async fn toolbox(call: &Invocation) -> Outcome {
             Ok(if old { 255 } else { 127 })
         }
     }
+}
+
+/// `sh -c TEXT [NAME ARG…]`, `sh FILE [ARG…]`, or `sh` reading its standard input.
+pub(super) async fn sh(mut call: Invocation) -> Status {
+    let mut shell = Shell::nested(&call);
+    // `-ec TEXT` is `-e -c TEXT`; `-i` and `-l` have no effect.
+    while let Some(letters) = call.arg(0).and_then(|arg| arg.strip_prefix('-'))
+        && !letters.is_empty()
+        && letters.chars().all(|c| "acefilnuvx".contains(c))
+        && letters != "c"
+    {
+        for letter in letters.chars().filter(|letter| !"cil".contains(*letter)) {
+            shell.set_option_letter(letter, true);
+        }
+        if letters.contains('c') {
+            call.args[0] = "-c".to_owned();
+        } else {
+            call.args.remove(0);
+        }
+    }
+    let text = match call.arg(0) {
+        None | Some("-" | "-s") => return Ok(Box::pin(shell.interact(&call.io, None)).await),
+        Some("-c") => {
+            let Some(text) = call.arg(1) else {
+                call.err("/system/bin/sh: -c: requires an argument\n").await;
+                return Ok(2);
+            };
+            shell.positional = call.args.get(3..).unwrap_or_default().to_vec();
+            if let Some(name) = call.arg(2) {
+                name.clone_into(&mut shell.name);
+            }
+            text.to_owned()
+        }
+        Some(path) => {
+            let absolute = call.path(path);
+            path.clone_into(&mut shell.name);
+            shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
+            match call.phone.with(|phone| phone.files.read(&absolute)) {
+                Ok(contents) => String::from_utf8_lossy(contents.as_ref()).into_owned(),
+                Err(reason) => {
+                    call.err(format!("/system/bin/sh: {path}: {reason}\n")).await;
+                    return Ok(127);
+                }
+            }
+        }
+    };
+    Ok(Box::pin(shell.run(&text, &call.io)).await)
 }

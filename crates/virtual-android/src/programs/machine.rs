@@ -100,32 +100,6 @@ pub(super) async fn mount(call: &Invocation) -> Outcome {
     }
 }
 
-/// `umount PATH…`: the shell user may not.
-pub(super) async fn umount(call: &Invocation) -> Outcome {
-    let old = !call.release().toybox;
-    let options = Options::read(&call.args, "acndflrt:v", &[])?;
-    if options.rest.is_empty() {
-        if old {
-            call.err("umount <path>\n").await;
-            return Ok(1);
-        }
-        return Err(Failure::new("Need 1 arg or -a"));
-    }
-    let mut status = 0;
-    for path in &options.rest {
-        let full = call.path(path);
-        let reason = match call.phone.with(|phone| phone.files.stat(&full, true)) {
-            Err(reason) => reason.to_string(),
-            Ok(_) => "Operation not permitted".to_owned(),
-        };
-        let text =
-            if old { format!("failed: {reason}\n") } else { format!("umount: {path}: {reason}\n") };
-        call.err(text).await;
-        status = 1;
-    }
-    Ok(status)
-}
-
 /// `free [-bkmght]`
 pub(super) async fn free(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "htgmkb", &[])?;
@@ -168,17 +142,6 @@ pub(super) async fn free(call: &Invocation) -> Outcome {
     Ok(0)
 }
 
-/// `hostname [NAME]`
-pub(super) async fn hostname(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "bdsfF:", &[])?;
-    options.at_most(1)?;
-    if let Some(name) = options.rest.first() {
-        return Err(Failure::new(format!("set failed '{name}': Operation not permitted")));
-    }
-    call.out("localhost\n").await?;
-    Ok(0)
-}
-
 /// `nproc [--all]`
 pub(super) async fn nproc(call: &Invocation) -> Outcome {
     Options::read(&call.args, "a", &[("all", 'a')])?;
@@ -195,16 +158,6 @@ pub(super) async fn sync(_: &Invocation) -> Outcome {
 pub(super) async fn clear(call: &Invocation) -> Outcome {
     call.out("\x1b[2J\x1b[H").await?;
     Ok(0)
-}
-
-/// `tty [-s]`
-pub(super) async fn tty(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "s", &[])?;
-    let there = matches!(call.io.stdout, crate::io::Output::Terminal(_));
-    if !options.has('s') {
-        call.out(if there { "/dev/pts/0\n" } else { "not a tty\n" }).await?;
-    }
-    Ok(i32::from(!there))
 }
 
 /// `lsof [-lt] [-p PID,…] [FILE…]`: the shell user sees only its own programs, and of these the

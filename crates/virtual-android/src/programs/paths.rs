@@ -1,5 +1,4 @@
-//! Names and places of files: `basename`, `dirname`, `realpath`, `mktemp`, `du`, `unlink`, with
-//! toybox's texts.
+//! Names and places of files: `basename`, `dirname`, `realpath`, `mktemp`, `du`, with toybox's texts.
 
 use super::Invocation;
 use super::options::{Failure, Options, Outcome};
@@ -262,18 +261,5 @@ fn readable(bytes: u64) -> String {
         0 => bytes.to_string(),
         _ if value < 10.0 => format!("{value:.1}{}", ["", "K", "M", "G", "T"][unit]),
         _ => format!("{value:.0}{}", ["", "K", "M", "G", "T"][unit]),
-    }
-}
-
-/// `unlink FILE`
-pub(super) async fn unlink(call: &Invocation) -> Outcome {
-    let options = Options::read(&call.args, "", &[])?;
-    options.at_least(1)?;
-    options.at_most(1)?;
-    let path = &options.rest[0];
-    let full = call.path(path);
-    match call.phone.with(|phone| phone.files.remove(&full, false)) {
-        Ok(()) => Ok(0),
-        Err(reason) => Err(Failure::new(format!("Couldn't unlink '{path}': {reason}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! The regular expressions of `grep`, `sed`, `awk` and others: POSIX patterns, basic and extended,
+//! The regular expressions of `grep`, `sed` and others: POSIX patterns, basic and extended,
 //! matched by `regex-lite`.
 //!
 //! Start with [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references

@@ -51,7 +51,6 @@ pub(super) async fn svc(call: Invocation) -> Status {
             Ok(1)
         }
         ("power", _) => power(&call).await,
-        ("usb", _) => usb(&call).await,
         ("nfc", _) => {
             // This phone has no NFC.
             call.err("Got a null NfcAdapter, is the system ready?\n").await;
@@ -164,37 +163,5 @@ async fn power(call: &Invocation) -> Status {
         }
         phone.world.put_setting("global", "stay_on_while_plugged_in", &plugs.to_string());
     });
-    Ok(0)
-}
-
-/// The property with the functions of the cable.
-const USB: &str = "sys.usb.config";
-
-/// `svc usb setFunctions|getFunctions|…`; adb stays on, for it runs this command.
-async fn usb(call: &Invocation) -> Status {
-    let old = call.release().major < 5;
-    let functions = || call.phone.with(|phone| phone.properties.get(USB).to_owned());
-    let text = match call.arg(1) {
-        Some("getFunction") if old => functions(),
-        Some("getFunctions") if !old => {
-            let functions = functions();
-            functions.split(',').filter(|name| *name != "adb").collect::<Vec<_>>().join(",")
-        }
-        Some(verb @ ("setFunction" | "setFunctions")) if old == (verb == "setFunction") => {
-            let name = call.arg(2).unwrap_or_default();
-            let known = ["mtp", "ptp", "rndis", "midi", "ncm"].contains(&name);
-            let config = if known { format!("{name},adb") } else { "adb".to_owned() };
-            call.phone.with(|phone| {
-                phone.properties.set(USB, &config);
-                phone.properties.set("sys.usb.state", &config);
-            });
-            return Ok(0);
-        }
-        Some("setScreenUnlockedFunctions" | "resetUsbGadget") if !old => return Ok(0),
-        Some("getUsbSpeed") if call.release().major >= 11 => "-1".to_owned(),
-        Some("getGadgetHalVersion") if call.release().major >= 11 => "unknown".to_owned(),
-        _ => return usage(call, "usb").await,
-    };
-    call.err(format!("{text}\n")).await;
     Ok(0)
 }

@@ -167,8 +167,7 @@ pub(super) const OF_4_4: &[&str] = &[
 ];
 
 /// Programs of toolbox that toybox replaced by others.
-pub(super) const MISSING_SINCE_10: &[&str] = &["hd", "md5", "netcfg"];
+pub(super) const MISSING_SINCE_10: &[&str] = &["md5", "netcfg"];
 
 /// And those that are newer than Android 9.
-pub(super) const MISSING_IN_9: &[&str] =
-    &["device_config", "hd", "md5", "netcfg", "nproc", "rev", "unlink"];
+pub(super) const MISSING_IN_9: &[&str] = &["md5", "netcfg", "nproc"];

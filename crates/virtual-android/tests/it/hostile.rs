@@ -19,8 +19,6 @@ async fn answer(wired: &Wired, command: &str) -> (i32, String) {
 async fn endless_programs_end_at_their_time_limit() {
     let wired = wired();
     for command in [
-        "timeout 1 awk 'BEGIN{while(1);}'",
-        "timeout 1 awk 'BEGIN{for(;;) x++}'",
         "timeout 1 yes > /dev/null",
         "echo x | timeout 1 sed ':a;ba'",
         "timeout 1 seq 1 0.0000001 1000000000 > /dev/null",
@@ -56,18 +54,8 @@ async fn nesting_is_refused_at_a_limit() {
     let wired = wired();
     let deep = |text: &str, times: usize| text.repeat(times);
     for (command, said) in [
-        (
-            format!("awk 'BEGIN{{print {}1{}}}'", deep("(", 5_000), deep(")", 5_000)),
-            "nested too deeply",
-        ),
-        (format!("awk 'BEGIN{{x={}1}}'", deep("!", 5_000)), ""),
-        (format!("awk 'BEGIN{{x={}1}}'", deep("2^", 5_000)), "nested too deeply"),
-        (format!("awk 'BEGIN{{print {}1}}'", deep("$", 5_000)), "nested too deeply"),
-        (format!("awk 'BEGIN{}{}'", deep("{", 5_000), deep("}", 5_000)), ""),
-        ("awk 'function f(n){return f(n+1)} BEGIN{f(1)}'".to_owned(), "nested too deeply"),
         (format!("find / {} -true", deep("\\( ", 5_000)), "nested too deeply"),
         (format!("find / -maxdepth 0 {} -true", deep("! ", 5_000)), ""),
-        (format!("expr {} 1", deep("\\( ", 5_000)), "syntax error"),
         (format!("echo x | sed '{}p{}'", deep("{", 5_000), deep("}", 5_000)), ""),
         (format!("{}true", deep("timeout 9 ", 200)), "nested too deeply"),
         (format!("{}true", deep("toybox ", 5_000)), ""),
@@ -84,11 +72,7 @@ async fn nesting_is_refused_at_a_limit() {
 async fn growth_is_refused_at_a_limit() {
     let wired = wired();
     for (command, said) in [
-        ("awk 'BEGIN{s=\"x\"; while(1) s=s s}'", "out of memory"),
-        ("awk 'BEGIN{s=sprintf(\"%9999999d\",1); print length(s)}'", "4096"),
-        ("awk 'BEGIN{$100000000=1}'", "out of range"),
         ("echo a | sed ':a;G;h;ba'", "out of memory"),
-        ("printf x > f; truncate -s 100g f; rm -f f", "No space left on device"),
         ("seq 1000000000000 | head -n 2", "1\n2\n"),
         ("yes | head -n 1", "y\n"),
         ("x=$(yes); echo ${#x}", "\n"),
@@ -102,19 +86,7 @@ async fn growth_is_refused_at_a_limit() {
 async fn patterns_take_linear_time() {
     let wired = wired();
     let line = "a".repeat(3_000);
-    for command in [
-        format!("echo {line} | sed -E 's/(a*)*b/x/'"),
-        format!("echo {line} | awk '/^(a|aa)+$/{{n=gsub(/(a+)+b/,\"x\"); print n}}'"),
-        format!("expr {line} : '\\(a*\\)*b'"),
-    ] {
+    for command in [format!("echo {line} | sed -E 's/(a*)*b/x/'")] {
         answer(&wired, &command).await;
     }
-}
-
-#[tokio::test]
-async fn archive_writes_nothing_outside_of_its_folder() {
-    let wired = wired();
-    let script = "cd /data/local/tmp; mkdir -p a/b; echo x > evil; cd a/b; tar cf t.tar ../../evil; rm ../../evil; tar xf t.tar; ls ../..";
-    let (_, out) = answer(&wired, script).await;
-    assert!(out.contains("not under") && !out.lines().any(|line| line == "evil"), "{out}");
 }

@@ -264,8 +264,8 @@ async fn later_programs_are_missing() {
     let wired = old();
     for name in [
         "cmd", "head", "stat", "which", "tail", "md5sum", "pidof", "base64", "uname", "sed",
-        "find", "sort", "xargs", "awk", "cut", "tr", "tar", "timeout", "nohup", "toybox",
-        "sha1sum", "seq", "printf",
+        "find", "sort", "xargs", "cut", "tr", "timeout", "nohup", "toybox", "sha1sum", "seq",
+        "printf",
     ] {
         let missing = format!("/system/bin/sh: {name}: not found\n");
         assert_eq!(stdout(&wired, &format!("{name} x")).await, missing);
@@ -281,12 +281,6 @@ async fn later_programs_are_missing() {
         ("md5", "md5 file ...\n"),
         ("md5 /nope", "could not open /nope, No such file or directory\n"),
         ("echo -n abc > /sdcard/f; md5 /sdcard/f", "900150983cd24fb0d6963f7d28e17f72  /sdcard/f\n"),
-        ("hd /sdcard/f", "00000000: 61 62 63 s 126\nsum 126\n"),
-        ("cmp /sdcard/f", "Usage: cmp [-b] [-l] [-n count] file1 file2\n"),
-        ("umount", "umount <path>\n"),
-        ("umount /x", "failed: No such file or directory\n"),
-        ("ionice 1", "Pid 1, class none (0), prio 0\n"),
-        ("renice 5 1", "setpriority: Operation not permitted\n"),
         ("type md5", "md5 is a tracked alias for /system/bin/md5\n"),
     ] {
         assert_eq!(stdout(&wired, command).await, output, "{command}");

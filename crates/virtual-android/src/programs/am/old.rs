@@ -38,12 +38,6 @@ const TRACE: [&str; 5] = [
     "dalvik.system.NativeStart.main(Native Method)",
 ];
 
-/// What a service throws back to the program.
-const READ_EXCEPTION: [&str; 2] = [
-    "android.os.Parcel.readException(Parcel.java:1465)",
-    "android.os.Parcel.readException(Parcel.java:1419)",
-];
-
 /// `am COMMAND …`
 pub(super) async fn am(call: &Invocation) -> Status {
     let Some((command, rest)) = call.args.split_first() else {
@@ -68,11 +62,10 @@ async fn run(call: &Invocation, command: &str, rest: &[String]) -> Outcome {
     match command {
         "start" => start(call, rest).await,
         "startservice" => {
-            let Some(parsed) = parse(call, rest).await? else { return null(call, SERVICE).await };
+            let Some(parsed) = parse(call, rest).await? else { return Ok(()) };
             services::start(call, &parsed, false).await?;
             Ok(())
         }
-        "stopservice" => stop_service(call, rest).await,
         "broadcast" => broadcast(call, rest).await,
         "force-stop" | "kill" => {
             let rest = without_user(rest)?;
@@ -83,74 +76,14 @@ async fn run(call: &Invocation, command: &str, rest: &[String]) -> Outcome {
             call.phone.with(|phone| phone.world.force_stop(package));
             Ok(())
         }
-        "kill-all" | "clear-debug-app" => Ok(()),
-        "set-debug-app" => {
-            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            let names = rest.iter().filter(|arg| !["-w", "--persistent"].contains(*arg));
-            argument(&names.copied().collect::<Vec<_>>(), command).map(drop)
-        }
         "instrument" => instrument(call, rest).await,
-        "profile" | "dumpheap" => profile(command, rest),
-        "monitor" => match rest.first() {
-            Some(option) if option != "--gdb" => Err(Refusal::Option(option.clone())),
-            _ => Ok(()),
-        },
-        // The shell may, and the system hangs until its watchdog restarts it; this phone's does
-        // not.
-        "hang" => {
-            call.out("Hanging the system...\n").await?;
-            Ok(())
+        // The recorded one knows more; nobody calls those here.
+        "stack" => {
+            let what = argument(&rest.iter().map(String::as_str).collect::<Vec<_>>(), command)?;
+            Err(Refusal::Usage(format!("unknown command '{what}'")))
         }
-        "bug-report" => {
-            call.out("Your lovely bug report is being created; please be patient.\n").await?;
-            Ok(())
-        }
-        "idle-maintenance" => {
-            call.out("Performing idle maintenance...\n").await?;
-            Ok(())
-        }
-        "restart" => {
-            call.out("Restart the system...\n").await?;
-            Err(Refusal::Thrown(
-                "java.lang.SecurityException: Requires permission android.permission.SHUTDOWN"
-                    .to_owned(),
-                &[
-                    READ_EXCEPTION[0],
-                    READ_EXCEPTION[1],
-                    "android.app.ActivityManagerProxy.restart(ActivityManagerNative.java:4648)",
-                    "com.android.commands.am.Am.runRestart(Am.java:1398)",
-                    "com.android.commands.am.Am.onRun(Am.java:300)",
-                ],
-            ))
-        }
-        "screen-compat" => {
-            let rest = strings(rest);
-            let mode = argument(&rest, command)?;
-            if !["on", "off"].contains(&mode) {
-                call.err(format!("Error: enabled mode must be 'on' or 'off' at {mode}\n")).await;
-                return Ok(());
-            }
-            argument(&rest[1..], mode).map(drop)
-        }
-        "to-uri" | "to-intent-uri" => {
-            let Some(parsed) = parse(call, rest).await? else { return null(call, URI).await };
-            call.out(format!("{}\n", intent::as_uri(&parsed, command == "to-intent-uri"))).await?;
-            Ok(())
-        }
-        "switch-user" | "stop-user" => {
-            let user = number(argument(&strings(rest), command)?)?;
-            match (command, user) {
-                ("stop-user", 0) => Err(Refusal::Usage("Can't stop primary user 0".to_owned())),
-                _ => Ok(()),
-            }
-        }
-        "stack" => stack(call, rest),
         other => Err(Refusal::Usage(format!("unknown command '{other}'"))),
     }
-}
-
-fn strings(args: &[String]) -> Vec<&str> {
-    args.iter().map(String::as_str).collect()
 }
 
 /// `nextArgRequired`: the first of these, which follow `after`.
@@ -202,53 +135,6 @@ async fn parse(call: &Invocation, args: &[String]) -> Result<Option<ParsedIntent
     Err(Refusal::Usage(reason))
 }
 
-/// The trace of a service that gets no intent, up to `Am.onRun`, and what was printed before.
-type NullIntent = (&'static str, &'static [&'static str]);
-
-const START: NullIntent = (
-    "",
-    &[
-        "com.android.commands.am.Am.runStart(Am.java:619)",
-        "com.android.commands.am.Am.onRun(Am.java:270)",
-    ],
-);
-const BROADCAST: NullIntent = (
-    "Broadcasting: null\n",
-    &[
-        "android.app.ActivityManagerProxy.broadcastIntent(ActivityManagerNative.java:2361)",
-        "com.android.commands.am.Am.sendBroadcast(Am.java:802)",
-        "com.android.commands.am.Am.onRun(Am.java:284)",
-    ],
-);
-const SERVICE: NullIntent = (
-    "Starting service: null\n",
-    &[
-        "com.android.commands.am.Am.runStartService(Am.java:584)",
-        "com.android.commands.am.Am.onRun(Am.java:272)",
-    ],
-);
-
-const STOP_SERVICE: NullIntent = (
-    "Stopping service: null\n",
-    &[
-        "com.android.commands.am.Am.runStopService(Am.java:601)",
-        "com.android.commands.am.Am.onRun(Am.java:274)",
-    ],
-);
-const URI: NullIntent = (
-    "",
-    &[
-        "com.android.commands.am.Am.runToUri(Am.java:1441)",
-        "com.android.commands.am.Am.onRun(Am.java:306)",
-    ],
-);
-
-/// What becomes of a command without an intent.
-async fn null(call: &Invocation, (before, trace): NullIntent) -> Outcome {
-    call.out(before).await?;
-    Err(Refusal::Thrown("java.lang.NullPointerException".to_owned(), trace))
-}
-
 async fn start(call: &Invocation, args: &[String]) -> Outcome {
     let (mut wait, mut stop_first) = (false, false);
     let mut rest = Vec::new();
@@ -268,7 +154,7 @@ async fn start(call: &Invocation, args: &[String]) -> Outcome {
             _ => rest.push(arg.clone()),
         }
     }
-    let Some(parsed) = parse(call, &rest).await? else { return null(call, START).await };
+    let Some(parsed) = parse(call, &rest).await? else { return Ok(()) };
     if stop_first && let Some(component) = &parsed.intent.component {
         call.out(format!("Stopping: {}\n", component.package)).await?;
         call.phone.with(|phone| phone.world.force_stop(&component.package));
@@ -311,16 +197,8 @@ async fn start(call: &Invocation, args: &[String]) -> Outcome {
     Ok(())
 }
 
-async fn stop_service(call: &Invocation, args: &[String]) -> Outcome {
-    let Some(parsed) = parse(call, args).await? else { return null(call, STOP_SERVICE).await };
-    let shown = intent::shown_fully(&parsed, parsed.flags);
-    call.out(format!("Stopping service: {shown}\n")).await?;
-    call.err("Service not stopped: was not running.\n").await;
-    Ok(())
-}
-
 async fn broadcast(call: &Invocation, args: &[String]) -> Outcome {
-    let Some(parsed) = parse(call, args).await? else { return null(call, BROADCAST).await };
+    let Some(parsed) = parse(call, args).await? else { return Ok(()) };
     let shown = intent::shown_fully(&parsed, parsed.flags);
     let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, None));
     let data = got.data.map_or(String::new(), |data| format!(", data=\"{data}\""));
@@ -363,79 +241,6 @@ async fn instrument(call: &Invocation, args: &[String]) -> Outcome {
             "com.android.commands.am.Am.onRun(Am.java:282)",
         ],
     ))
-}
-
-/// `am profile start|stop PROCESS [FILE]`, `am dumpheap PROCESS FILE`: the shell may debug no
-/// process of this phone.
-fn profile(command: &str, args: &[String]) -> Outcome {
-    let rest = without_user(args)?;
-    let (mut rest, mut after) = (rest.as_slice(), command);
-    let mut next = || {
-        let given = argument(rest, after)?;
-        (rest, after) = (&rest[1..], given);
-        Ok::<_, Refusal>(given)
-    };
-    let process = match (command, next()?) {
-        ("profile", "stop") => return Ok(()),
-        ("profile", _) => next()?,
-        (_, process) => process,
-    };
-    next()?;
-    Err(Refusal::Usage(format!("Unknown process: {process}")))
-}
-
-/// `am stack …`: only the system may.
-fn stack(call: &Invocation, args: &[String]) -> Outcome {
-    let rest = strings(args);
-    let what = argument(&rest, "stack")?;
-    let pid = call.running.pid;
-    let refused = |what: &str, trace| {
-        Err(Refusal::Thrown(
-            format!(
-                "java.lang.SecurityException: Permission Denial: {what}() from pid={pid}, uid=2000 requires android.permission.MANAGE_ACTIVITY_STACKS"
-            ),
-            trace,
-        ))
-    };
-    let count = match what {
-        "create" => 4,
-        "movetask" => 3,
-        "resize" => 2,
-        "box" => 1,
-        "boxes" => 0,
-        other => return Err(Refusal::Usage(format!("unknown command '{other}'"))),
-    };
-    let mut after = what;
-    for nth in 1..=count {
-        let given = argument(rest.get(nth..).unwrap_or_default(), after)?;
-        number(given)?;
-        after = given;
-    }
-    match what {
-        "boxes" => refused(
-            "getStackBoxes",
-            &[
-                READ_EXCEPTION[0],
-                READ_EXCEPTION[1],
-                "android.app.ActivityManagerProxy.getStackBoxes(ActivityManagerNative.java:2769)",
-                "com.android.commands.am.Am.runStackBoxes(Am.java:1618)",
-                "com.android.commands.am.Am.runStack(Am.java:1556)",
-                "com.android.commands.am.Am.onRun(Am.java:314)",
-            ],
-        ),
-        "box" => refused(
-            "getStackBoxInfo",
-            &[
-                READ_EXCEPTION[0],
-                READ_EXCEPTION[1],
-                "android.app.ActivityManagerProxy.getStackBoxInfo(ActivityManagerNative.java:2783)",
-                "com.android.commands.am.Am.runStackBoxInfo(Am.java:1630)",
-                "com.android.commands.am.Am.runStack(Am.java:1558)",
-                "com.android.commands.am.Am.onRun(Am.java:314)",
-            ],
-        ),
-        other => refused(other, &["com.android.commands.am.Am.onRun(Am.java:314)"]),
-    }
 }
 
 /// An exception's message without its class, in Dalvik's words.

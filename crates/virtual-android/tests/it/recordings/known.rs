@@ -58,4 +58,7 @@ pub(crate) const KNOWN: &[(&str, Reason)] = &[
     ("content query --uri content://settings/system --where \"name='font_scale'\"", OtherScreen),
     ("netstat", ShortReport),
     ("lsof 1", ShortReport),
+    ("bmgr list transports", ProgramMissing),
+    ("requestsync", ProgramMissing),
+    ("atrace --list_categories", ProgramMissing),
 ];
