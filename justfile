@@ -26,7 +26,7 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
-# The same calls with the helper and with shell commands: the figures of docs/internals/helper.md
+# The same calls with the helper and with shell commands: the figures of docs/evidence/android-4.4.md and benchmarks.md
 bench-helper:
     cargo bench -p thumbwire --bench helper
 
@@ -36,7 +36,7 @@ bench-peers peers='target/peers':
     crates/thumbwire/benches/peers/install {{peers}}
     python3 crates/thumbwire/benches/peers/compare.py --peers {{peers}} --page docs/evidence/benchmarks.md
 
-# Every tool on a connected phone and on the virtual Android 4.4, side by side: the table of docs/android.md
+# Every tool on a connected phone and on the virtual Android 4.4, side by side: the table of docs/evidence/android-4.4.md
 doctor device:
     cargo build --release -p thumbwire
     -target/release/thumbwire doctor --full --yes --json --device {{device}} > target/doctor-phone.json
@@ -48,7 +48,7 @@ soak seconds='600' calls='1000000':
     cargo bench -p thumbwire --bench soak -- --seconds {{seconds}}
     cargo bench -p thumbwire --bench soak -- --calls {{calls}}
 
-# The task suite: each policy without a model, each kind of fault; results are in docs/eval.md
+# The task suite: each policy without a model, each kind of fault; results are in docs/evidence/eval.md
 eval seeds='0..20':
     cargo build --release -p thumbwire
     target/release/thumbwire eval --policy oracle --seeds {{seeds}} --min-success 1
@@ -58,7 +58,7 @@ eval seeds='0..20':
     target/release/thumbwire eval --platform ios --policy scripted --seeds 0..3 --min-success 0.95
     target/release/thumbwire eval --fault-kinds all --seeds {{seeds}} --min-success 0.95
 
-# What skills save and whether they do something wrong: the table of docs/skills.md. Takes minutes
+# What skills save and whether they do something wrong: the table of docs/evidence/skills.md. Takes minutes
 skills:
     cargo test --release -p thumbwire-eval --lib -- skills_of_all_tasks --ignored --nocapture
 

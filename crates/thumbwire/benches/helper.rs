@@ -1,5 +1,5 @@
 //! The same calls with the helper on the phone and with shell commands, in turns: the figures of
-//! docs/internals/helper.md.
+//! docs/evidence/benchmarks.md.
 //!
 //! ```sh
 //! cargo bench -p thumbwire --bench helper                                # the virtual phone, profiles `pixel` and `old`

@@ -498,3 +498,6 @@ fn print_styled(text: &str) -> Result<(), CliError> {
             .map_err(|error| CliError::failed(format!("cannot write to standard output: {error}"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 //! of app functions get values. Everything that comes back is redacted: all nodes of a snapshot and
 //! its source, the read-back text of a field, log entries, and error messages. A screenshot is
 //! taken together with a snapshot, and values in it are painted over. What is not in the tree (a
-//! toast, a canvas, a video) cannot be found; see `docs/internals/sharp-edges.md`.
+//! toast, a canvas, a video) cannot be found; see `docs/internals/sharp-edges/README.md`.
 
 use std::sync::Arc;
 

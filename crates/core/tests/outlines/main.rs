@@ -111,9 +111,9 @@ fn lists_are_a_fraction_of_the_dumps() {
     let sums = sums.map(|(name, sizes, unit)| sizes.row(name, unit));
     let _ = write!(table, "{}", sums.join("\n"));
     insta::assert_snapshot!("sizes", table);
-    let docs = include_str!("../../../../docs/snapshots.md");
+    let docs = include_str!("../../../../docs/evidence/snapshots.md");
     for sum in sums {
-        assert!(docs.contains(&sum), "docs/snapshots.md lacks {sum}");
+        assert!(docs.contains(&sum), "docs/evidence/snapshots.md lacks {sum}");
     }
 }
 
@@ -141,9 +141,9 @@ fn numbered_list_is_a_fraction_of_the_rows() {
     if rows == 0 {
         return;
     }
-    let docs = include_str!("../../../../docs/internals/prompt.md");
+    let docs = include_str!("../../../../docs/evidence/snapshots.md");
     let sums = format!("{rows} tokens as rows of JSON, {list} as lists");
-    assert!(list * 2 <= rows && docs.contains(&sums), "docs/internals/prompt.md lacks {sums}");
+    assert!(list * 2 <= rows && docs.contains(&sums), "docs/evidence/snapshots.md lacks {sums}");
 }
 
 /// At most a tenth of the lines is another one than before.

@@ -1,7 +1,7 @@
 //! The `mobile` tools through a real Appium server, and straight through ADB or WebDriverAgent, on
 //! two virtual phones that are alike: the replies are the same, or their difference is known.
 //!
-//! `.ci/parts appium` installs Appium; docs/appium.md has the tables that these tests print.
+//! `.ci/parts appium` installs Appium; docs/evidence/appium.md has the tables that these tests print.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -223,9 +223,12 @@ fn wrong_flags_are_refused_without_their_values() {
 }
 
 fn is_in_docs(table: &str) {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/appium.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/appium.md");
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains(table), "docs/appium.md is stale: replace its table with\n{table}");
+    assert!(
+        page.contains(table),
+        "docs/evidence/appium.md is stale: replace its table with\n{table}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -102,6 +102,7 @@ mod terminal_questions;
 mod tidy;
 mod tools;
 mod transfers;
+mod troubleshooting;
 mod turning;
 mod typing;
 mod ufo;

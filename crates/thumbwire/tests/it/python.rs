@@ -366,8 +366,8 @@ fn targets_and_texts_of_dumps_are_in_the_list() {
     let counts: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
     println!("{counts}");
     assert!(counts["dumps"].as_u64().unwrap() >= 60, "{counts}");
-    let docs = include_str!("../../../../docs/snapshots.md");
+    let docs = include_str!("../../../../docs/evidence/snapshots.md");
     let [dumps, targets, texts] = ["dumps", "targets", "texts"].map(|name| &counts[name]);
     let sum = format!("{dumps} dumps, {targets} elements, {texts} texts");
-    assert!(docs.contains(&sum), "docs/snapshots.md lacks {sum}");
+    assert!(docs.contains(&sum), "docs/evidence/snapshots.md lacks {sum}");
 }

@@ -300,6 +300,6 @@ async fn ten_tasks_take_no_more_calls_than_1_3_for_each_action() {
     let sum = row("all", acts, all);
     table.push_str(&sum);
     insta::assert_snapshot!("ten_tasks", table);
-    let docs = include_str!("../../../../docs/snapshots.md");
-    assert!(docs.contains(&sum), "docs/snapshots.md lacks {sum}");
+    let docs = include_str!("../../../../docs/evidence/snapshots.md");
+    assert!(docs.contains(&sum), "docs/evidence/snapshots.md lacks {sum}");
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -351,7 +352,7 @@ fn banned_crates_are_not_in_the_lock_file() {
 /// The pages for people, by path from the workspace root, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut pages = Vec::new();
-    let mut folders = ["", "changelog", "docs"].map(|folder| root().join(folder)).to_vec();
+    let mut folders = ["", "changelog"].map(|folder| root().join(folder)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
@@ -366,17 +367,18 @@ fn pages() -> Vec<(PathBuf, String)> {
     pages
 }
 
+static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]\([^)]*\)").unwrap());
+
 /// The anchors of a page's headings, as Git forges make them.
 fn anchors(page: &str) -> BTreeSet<String> {
     let (mut anchors, mut is_code) = (BTreeSet::new(), false);
-    let link = Regex::new(r"\[([^\]]*)\]\([^)]*\)").unwrap();
     for line in page.lines() {
         is_code ^= line.starts_with("```");
         let heading = line.trim_start_matches('#');
         if is_code || heading.len() == line.len() || !heading.starts_with(' ') {
             continue;
         }
-        let heading = link.replace_all(heading.trim(), "$1").to_lowercase();
+        let heading = LINK.replace_all(heading.trim(), "$1").to_lowercase();
         let kept = heading.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
         let anchor = kept.collect::<String>().replace(' ', "-");
         let later = (1..).map(|number| format!("{anchor}-{number}"));
@@ -416,12 +418,28 @@ fn doc_links_work_and_reach_every_page() {
     }
 }
 
+#[test]
+fn index_lists_every_page_for_users() {
+    let index = fs::read_to_string(root().join("docs/README.md")).unwrap();
+    let pages = pages().into_iter().map(|(page, _)| page);
+    let pages: Vec<PathBuf> =
+        pages.filter(|page| page.parent() == Some(&root().join("docs"))).collect();
+    for page in &pages {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        let listed = name == "README.md" || index.contains(&format!("| [{name}]({name}) |"));
+        assert!(listed, "docs/README.md does not list {name}");
+    }
+    assert!(pages.len() <= 19, "{} pages: can the newest one be a section?", pages.len());
+}
+
+static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[\w.-]+/[\w.,{}/-]*$").unwrap());
+static PLACEHOLDER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(^|/)[A-Z]{2,}(\.rs|/|$)").unwrap());
+
 /// The paths that a quoted text names: `{a,b}` stands for several. A name in capitals
 /// (`TOOLSET.rs`) stands for any, so its path is left out.
 fn quoted_paths(quoted: &str) -> Vec<String> {
-    let placeholder = Regex::new(r"(^|/)[A-Z]{2,}(\.rs|/|$)").unwrap();
-    let path = Regex::new(r"^[\w.-]+/[\w.,{}/-]*$").unwrap();
-    if !path.is_match(quoted) || placeholder.is_match(quoted) {
+    if !PATH.is_match(quoted) || PLACEHOLDER.is_match(quoted) {
         return Vec::new();
     }
     let Some((start, rest)) = quoted.split_once('{') else { return vec![quoted.to_owned()] };
@@ -462,4 +480,14 @@ fn quoted_paths_exist() {
         }
     }
     assert!(stale.is_empty(), "these paths do not exist:\n{}", stale.join("\n"));
+}
+
+/// A result says nothing of later builds: its page names the commit, or a test keeps it up to date.
+#[test]
+fn evidence_names_its_commit() {
+    let commit = Regex::new(r"commits? [0-9a-f]{8}|\([0-9a-f]{8}\)|of this\s+commit").unwrap();
+    for (page, text) in pages() {
+        let is_result = page.starts_with(root().join("docs/evidence"));
+        assert!(!is_result || commit.is_match(&text), "{} names no commit", page.display());
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Sources: messages come from reports that name the release, and from `InstallPackageHelper` and
 //! `PackageManagerService` where the release's source was available; for some the first release is
-//! unknown (`docs/internals/sharp-edges.md`).
+//! unknown (`docs/internals/sharp-edges/README.md`).
 
 use crate::fingerprint::fingerprint;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-const PAGE: &str = include_str!("../../../../docs/virtual-phone-apps.md");
+const PAGE: &str = include_str!("../../../../docs/virtual-phone.md");
 
 /// A row: the package, the patterns of its keys, and its example.
 struct Row {
@@ -19,7 +19,9 @@ fn quoted(text: &'static str) -> Vec<&'static str> {
 }
 
 fn rows() -> Vec<Row> {
-    let lines = PAGE.lines().filter(|line| line.starts_with("| `"));
+    let (_, section) = PAGE.split_once("\n## What the apps store\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let lines = section.lines().filter(|line| line.starts_with("| `"));
     let rows = lines.map(|line| {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
         let [package, keys, _, example] = *cells.as_slice() else { panic!("{line}") };
