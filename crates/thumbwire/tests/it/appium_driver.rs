@@ -169,7 +169,8 @@ impl Ways {
         }
     }
 
-    /// Runs the story on both phones. Returns the table.
+    /// Runs the story on both phones. Returns the table of what differs, and the names of the
+    /// tools whose replies are the same.
     async fn compare(
         &self,
         story: Vec<(&'static str, Value)>,
@@ -178,7 +179,7 @@ impl Ways {
         // Appium installs its server on an Android phone: the first call waits for that.
         ask(&self.appium, &self.appium_id, "mobile_get_current_app", &json!({})).await;
         let mut table = "| call | replies |\n|---|---|\n".to_owned();
-        let mut unexpected = String::new();
+        let (mut same, mut unexpected) = (Vec::new(), String::new());
         for (at, (tool, arguments)) in story.into_iter().enumerate() {
             let (straight, through) = tokio::join!(
                 ask(&self.straight, &self.straight_id, tool, &arguments),
@@ -192,11 +193,20 @@ impl Ways {
                     "{number} {tool} {arguments}\n--- straight\n{straight}\n--- Appium\n{through}"
                 );
             }
-            let row = known.map_or("the same", |(_, why)| why);
+            let Some((_, row)) = known else {
+                let name = format!("`{tool}`");
+                same.extend((!same.contains(&name)).then_some(name));
+                continue;
+            };
             let arguments =
                 if arguments == json!({}) { String::new() } else { format!(" {arguments}") };
             let _ = writeln!(table, "| `{tool}{arguments}` | {row} |");
         }
+        if differences.is_empty() {
+            table.clear();
+        }
+        let lines: Vec<String> = same.chunks(4).map(|names| names.join(", ")).collect();
+        let _ = writeln!(table, "\nThe same replies:\n{}.", lines.join(",\n"));
         println!("{table}");
         self.appium.end().await;
         assert!(unexpected.is_empty(), "{unexpected}");
