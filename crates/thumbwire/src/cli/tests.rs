@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use super::Cli;
 
@@ -99,6 +99,59 @@ fn documented_commands_parse() {
             {
                 wrong.push(format!("{}: {}\n{error}", page.display(), arguments.join(" ")));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked > 100, "only {checked} commands were found");
+}
+
+/// What is wrong with a command in the middle of a sentence, whose values may be placeholders: a
+/// subcommand or a flag that does not exist.
+fn mistake(words: &[&str]) -> Option<String> {
+    let mut command = &Cli::command();
+    let mut words = words.iter().peekable();
+    while let Some(inner) = words.peek().and_then(|word| command.find_subcommand(word)) {
+        command = inner;
+        words.next();
+    }
+    if let Some(word) = words.peek()
+        && command.has_subcommands()
+        && word.starts_with(|first: char| first.is_ascii_lowercase())
+    {
+        return Some(format!("no command {word}"));
+    }
+    let flags = words.take_while(|word| **word != "--").filter_map(|word| word.strip_prefix("--"));
+    let mut names = flags.filter_map(|flag| flag.split(['=', '|', ']', ',']).next());
+    let flag = names.find(|name| {
+        let has_name = |argument: &&clap::Arg| {
+            argument.get_long_and_visible_aliases().is_some_and(|all| all.contains(name))
+        };
+        !["help", "version"].contains(name) && !command.get_arguments().any(|it| has_name(&it))
+    });
+    flag.map(|name| format!("{} has no --{name}", command.get_name()))
+}
+
+/// `thumbwire serve --http` and `serve --http` in the middle of a sentence.
+#[test]
+fn quoted_commands_exist() {
+    let cli = Cli::command();
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for (page, text) in pages() {
+        let prose = text.split("```").step_by(2);
+        for quoted in prose.flat_map(|part| part.split('`').skip(1).step_by(2)) {
+            let words: Vec<&str> = quoted.split_whitespace().collect();
+            let words = match words.as_slice() {
+                ["thumbwire", rest @ ..] => rest,
+                [verb, flag, ..]
+                    if flag.starts_with("--") && cli.find_subcommand(verb).is_some() =>
+                {
+                    &words
+                }
+                _ => continue,
+            };
+            checked += 1;
+            let mistake = mistake(words);
+            wrong.extend(mistake.map(|it| format!("{}: `{quoted}`: {it}", page.display())));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
