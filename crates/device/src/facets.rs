@@ -31,10 +31,7 @@ pub use display::{
     ScreenStream, ScreenStreaming, ScreenWatch, StreamOptions,
 };
 pub use files::{DeviceFiles, FileDetails, FileKind};
-pub use health::{
-    Check, Health, HealthChecks, HelperChecks, HelperStatus, HelperTrial, Leftover, OperationTrial,
-    TrialResult,
-};
+pub use health::{Check, Health, HealthChecks, HelperChecks, HelperStatus};
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
 pub use system::{Links, Location, Notification, Notifications, SimulatedLocation};
 pub use text::{Editor, EditorSize, TextEditing};

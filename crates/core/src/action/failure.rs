@@ -535,7 +535,7 @@ impl Failure {
             Cause::ConditionNotMet { .. } => "see what the screen shows instead, or wait longer",
             Cause::PlatformNotSupported { .. } => "try another way; this phone does not support it",
             Cause::HelperMissing { .. } => {
-                "the operator of Thumbwire can start it without `--helper off`, and look why the helper does not start with `thumbwire doctor --setup`"
+                "the operator of Thumbwire can start it without `--helper off`, and look why the helper does not start with `thumbwire doctor`"
             }
             Cause::InvalidArgument { .. } => "correct the argument and call again",
             Cause::DeviceBusy { remaining, .. } => {

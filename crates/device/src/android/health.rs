@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand, ui};
-use crate::{Check, Error, Health, HealthChecks, HelperChecks, HelperStatus, HelperTrial};
+use crate::{Check, Error, Health, HealthChecks, HelperChecks, HelperStatus};
 
 #[async_trait]
 impl HealthChecks for Android {
@@ -30,10 +30,6 @@ impl HealthChecks for Android {
 impl HelperChecks for Android {
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
         self.helper_status().await
-    }
-
-    async fn try_helper(&self) -> Result<HelperTrial, Error> {
-        self.helper_trial().await
     }
 }
 

@@ -36,9 +36,7 @@ mod stream;
 mod text;
 mod touch;
 mod tree;
-mod trial;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -553,13 +551,6 @@ struct Hello {
     protocol: u64,
     /// The operations that it has.
     ops: Vec<String>,
-    /// API level.
-    sdk: Option<u32>,
-    /// Its process id.
-    pid: Option<u32>,
-    /// The hidden methods of Android that it found, by what they are for.
-    #[serde(default)]
-    variants: BTreeMap<String, Option<String>>,
 }
 
 /// Reads the fields of a reply to this operation.

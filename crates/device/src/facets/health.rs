@@ -1,7 +1,5 @@
 //! Checks of how well a phone can be driven.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 
 use crate::Error;
@@ -23,59 +21,6 @@ pub trait HelperChecks: Send + Sync {
     /// # Errors
     /// Why it does not start or answer.
     async fn check_helper(&self) -> Result<HelperStatus, Error>;
-
-    /// Tries each operation of the helper once, ends it, and looks what is left on the phone. It
-    /// touches only the edge of the screen, types only into a text field that has the focus, and
-    /// puts back what that and the clipboard had.
-    ///
-    /// # Errors
-    /// Why the helper does not start, or that the phone was lost.
-    async fn try_helper(&self) -> Result<HelperTrial, Error>;
-}
-
-/// What the operations of the helper did on a phone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HelperTrial {
-    /// The phone's API level, and the variants of Android's hidden methods that were found, as
-    /// `name: variant`.
-    pub variants: Vec<String>,
-    /// Each operation, in the order in which it was tried.
-    pub operations: Vec<OperationTrial>,
-    /// What stayed on the phone after the helper's end.
-    pub left: Vec<Leftover>,
-}
-
-/// Something that the helper left on a phone: a file, a process, a changed setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Leftover {
-    /// What it is.
-    pub what: String,
-    /// Whether it should stay, as the helper's file does.
-    pub is_expected: bool,
-}
-
-/// What one operation did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OperationTrial {
-    /// Its name on the wire.
-    pub op: &'static str,
-    /// How it went.
-    pub result: TrialResult,
-    /// How long it took.
-    pub took: Duration,
-    /// The shell command that does the same, and how long that took.
-    pub shell: Option<(&'static str, Duration)>,
-}
-
-/// How an operation went, with what it returned or said.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TrialResult {
-    /// It did what it should.
-    Passed(String),
-    /// It could not be tried here.
-    Skipped(String),
-    /// It did not.
-    Failed(String),
 }
 
 /// Whether the helper works on a phone.

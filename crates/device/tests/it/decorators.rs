@@ -10,12 +10,12 @@ use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
     AppData, AppId, AppIntegration, AppList, AppManagement, Component, Device, DeviceFiles,
     DeviceInfo, DisplayControl, Editor, EditorSize, Error, Facets, FileDetails, Foreground,
-    Gesture, Health, HealthChecks, HelperChecks, HelperStatus, HelperTrial, Identity,
-    InstallOptions, Key, LauncherApps, Links, Location, LogEntry, LogFilter, LogStream, Logs,
-    Notification, Notifications, Orientation, Package, Platform, Recording, RecordingOptions,
-    RotationOwner, ScaledDevice, ScreenCapture, ScreenStream, ScreenStreaming, ScreenWatch,
-    Screenshot, ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, TextEditing,
-    Tree, TreeDetail, TypingMethod,
+    Gesture, Health, HealthChecks, HelperChecks, HelperStatus, Identity, InstallOptions, Key,
+    LauncherApps, Links, Location, LogEntry, LogFilter, LogStream, Logs, Notification,
+    Notifications, Orientation, Package, Platform, Recording, RecordingOptions, RotationOwner,
+    ScaledDevice, ScreenCapture, ScreenStream, ScreenStreaming, ScreenWatch, Screenshot,
+    ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, TextEditing, Tree,
+    TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -408,9 +408,6 @@ impl HealthChecks for Phone {
 #[async_trait]
 impl HelperChecks for Phone {
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
-        self.nothing()
-    }
-    async fn try_helper(&self) -> Result<HelperTrial, Error> {
         self.nothing()
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{CliError, PhoneSources, phones, print};
 use crate::config::Config;
-use thumbwire_core::action::{DeviceKind, ListedDevice};
-use thumbwire_core::providers::BUILT_IN;
+use thumbwire_core::action::{Cause, DeviceKind, Failure, ListedDevice};
+use thumbwire_core::providers::{BUILT_IN, DeviceProviders};
 use thumbwire_core::toolset::mobile;
 
 #[derive(clap::Args)]
@@ -44,6 +44,23 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         }
     }
     Ok(0)
+}
+
+/// The id of the phone that was named, or of the only one that is ready.
+pub(super) async fn chosen(
+    device: Option<String>,
+    phones: &DeviceProviders,
+) -> Result<String, Failure> {
+    if let Some(id) = device {
+        return Ok(id);
+    }
+    let listed = phones.list().await;
+    let mut ready = DeviceKind::candidates(&listed);
+    ready.retain(|phone| phone.is_ready());
+    match ready.as_slice() {
+        [only] => Ok(only.id.clone()),
+        _ => Err(Cause::NoDeviceChosen { devices: listed }.into()),
+    }
 }
 
 fn is_built_in(phone: &ListedDevice) -> bool {

@@ -11,7 +11,7 @@ use thumbwire_core::session::SessionOptions;
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
 use super::screenshot_size::ScreenshotSize;
-use super::{CliError, DeviceFlags, doctor, phones, print, print_error, session, watch_screen};
+use super::{CliError, DeviceFlags, devices, phones, print, print_error, session, watch_screen};
 use crate::config::Config;
 use thumbwire_core::action::{Call, SnapshotOptions, TypedPerform as _, request};
 use thumbwire_core::snapshot::{OutlineDetail, Snapshot, outline};
@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if let Some(folder) = &arguments.watch {
         let DeviceFlags { device, screenshot_size, sources } = arguments.device;
         let phones = phones(&sources.applied_to(config)?, device.as_deref());
-        let (id, _) = doctor::chosen(device, &phones).await?;
+        let id = devices::chosen(device, &phones).await?;
         let limits = screenshot_size.and_then(ScreenshotSize::limits);
         let phones = match limits {
             Some(limits) => phones.with_screenshot_limits(limits),

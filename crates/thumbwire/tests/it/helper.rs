@@ -113,7 +113,7 @@ async fn without_the_helper_the_tools_name_the_flag() {
             caller.refused(tool, arguments).await,
             format!(
                 "Refused: {what} needs Thumbwire's helper on the phone\nNext: the operator of Thumbwire can start it without \
-                 `--helper off`, and look why the helper does not start with `thumbwire doctor --setup`"
+                 `--helper off`, and look why the helper does not start with `thumbwire doctor`"
             )
         );
     }

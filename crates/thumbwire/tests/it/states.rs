@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use thumbwire::doctor::{Finding, SetupOptions, Severity, check_setup};
+use thumbwire::doctor::{Finding, Options, Severity, check};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::action::{Action, Call, Cause, Outcome, Perform as _};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
@@ -104,7 +104,7 @@ async fn doctor_names_the_next_step_of_each_phone() {
                 a;id  recovery usb:1-3 transport_id:3\n";
     let address = server(list.to_owned()).await;
     let phones = DeviceProviders::adb(AdbServer::new(&address));
-    let options = |device| SetupOptions {
+    let options = |device| Options {
         config_file: None,
         adb_server: &address,
         adb_key: None,
@@ -116,7 +116,7 @@ async fn doctor_names_the_next_step_of_each_phone() {
     let mut out = String::new();
     for device in [None, Some("two"), Some("three")] {
         out.push_str(&format!("-- {device:?}\n"));
-        let findings = check_setup(&options(device)).await;
+        let findings = check(&options(device)).await;
         for found in findings.iter().filter(|found| found.severity != Severity::Note) {
             let Finding { subject, severity, detail, fix } = found;
             let detail = detail.replace(&address, "ADDRESS");

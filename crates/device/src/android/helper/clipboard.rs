@@ -38,10 +38,10 @@ impl Android {
 }
 
 #[derive(Deserialize)]
-pub(super) struct ClipboardReply {
+struct ClipboardReply {
     /// `None` if it has no text.
     #[serde(deserialize_with = "Option::deserialize")]
-    pub(super) text: Option<String>,
+    text: Option<String>,
 }
 
 #[cfg(test)]

@@ -89,11 +89,6 @@ impl Connection {
         let _ = self.hello.set(hello);
     }
 
-    /// What it said at the handshake.
-    pub(super) fn hello(&self) -> Option<&Hello> {
-        self.hello.get()
-    }
-
     /// Whether it has this operation.
     pub(super) fn has(&self, op: &str) -> bool {
         self.hello.get().is_some_and(|hello| hello.ops.iter().any(|it| it == op))

@@ -45,7 +45,7 @@ impl Android {
         let fields =
             fields(json!({ "text": line, "replace": replaces, "limit_ms": millis(AUTOMATION) }));
         let reply = self.try_helper::<TextReply>(TEXT, fields).await?;
-        Ok(reply.map(|(TextReply { method, .. }, _)| match method {
+        Ok(reply.map(|(TextReply { method }, _)| match method {
             TextMethod::Set => TypingMethod::SetText,
             TextMethod::Paste => TypingMethod::Clipboard,
             TextMethod::Keys => TypingMethod::Keys,
@@ -54,19 +54,14 @@ impl Android {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct TextReply {
-    pub(super) method: TextMethod,
-    /// What the field then has; `None` for a password.
-    pub(super) found: Option<String>,
-    /// Whether that contains the text.
-    #[serde(default)]
-    pub(super) complete: bool,
+struct TextReply {
+    method: TextMethod,
 }
 
 /// How the text came into the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum TextMethod {
+enum TextMethod {
     Set,
     Paste,
     Keys,

@@ -58,7 +58,7 @@ impl Android {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct TreeReply {
+struct TreeReply {
     /// How many bytes of the body are the tree; the reports follow.
     tree_bytes: usize,
     /// Whether nodes were left out, because there are too many.
@@ -67,15 +67,10 @@ pub(super) struct TreeReply {
     /// How many nodes their app did not give.
     #[serde(default)]
     missing: u64,
-    /// Size of the screen in pixels.
-    #[serde(default)]
-    pub(super) width: i32,
-    #[serde(default)]
-    pub(super) height: i32,
 }
 
 impl TreeReply {
-    pub(super) fn tree(&self, body: Bytes) -> Result<HelperTree, Error> {
+    fn tree(&self, body: Bytes) -> Result<HelperTree, Error> {
         let unreadable = |text| Error::Unreadable { command: TREE.op.into(), text };
         if self.tree_bytes > body.len() {
             let (all, length) = (body.len(), self.tree_bytes);

@@ -135,7 +135,7 @@ fn fits(options: &ProbeOptions, descriptor: &Descriptor) -> Result<(), CliError>
 /// Connects to the phone.
 async fn device(id: Option<String>, config: &Config) -> Result<Arc<dyn Device>, CliError> {
     let phones = cli::phones(config, None);
-    let (id, _) = cli::doctor::chosen(id, &phones).await?;
+    let id = cli::devices::chosen(id, &phones).await?;
     Ok(phones.open(&id).await?)
 }
 
