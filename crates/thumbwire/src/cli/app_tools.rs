@@ -1,7 +1,7 @@
 //! `thumbwire app-tools`: the tools that apps offer, for developers and users of such apps.
 //!
-//! [`lint`] and [`new`] work on files; [`list`] and [`call`] use a phone through the same actions
-//! as any caller; [`conformance`] talks to the device directly, to send requests that no caller
+//! [`lint`] works on files; [`list`] and [`call`] use a phone through the same actions as any caller;
+//! [`conformance`] talks to the device directly, to send requests that no caller
 //! would. [`flags`] has the flags that allow apps. See docs/app-tools.md.
 
 mod call;
@@ -9,7 +9,6 @@ mod conformance;
 mod flags;
 mod lint;
 mod list;
-mod new;
 mod render;
 
 pub(super) use flags::AllowFlags;
@@ -32,8 +31,6 @@ enum Verb {
     /// Each finding is a line `FILE:LINE:COLUMN: RULE: problem, and how to fix it`. Exit codes: 0
     /// no fatal finding, 1 at least one, 2 a file cannot be read.
     Lint(lint::Arguments),
-    /// Generate a tool app from a TOML file: descriptor, manifest entry and Kotlin service.
-    New(new::Arguments),
     /// List the tools that apps on a phone offer.
     List(list::ListArgs),
     /// Show an app's tools in full.
@@ -53,7 +50,6 @@ enum Verb {
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Lint(arguments) => lint::run(arguments, config).await,
-        Verb::New(arguments) => new::run(&arguments),
         Verb::List(arguments) => list::list(arguments, config).await,
         Verb::Describe(arguments) => list::describe(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,

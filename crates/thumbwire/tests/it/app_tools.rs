@@ -34,89 +34,12 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Generates a tool from a plan: the files by relative path, and what was printed.
-fn new(plan: &Path, out: &Path) -> (String, String, Option<i32>) {
-    run(&["new", plan.to_str().unwrap(), "--out", out.to_str().unwrap()])
-}
-
 #[test]
-fn generated_tool_matches_the_golden_and_passes_lint() {
-    let folder = tempfile::tempdir().unwrap();
-    let plan = repository().join("examples/app-tools/clock-in.toml");
-    let (out, err, code) = new(&plan, folder.path());
-    assert_eq!(code, Some(0), "{err}");
-    let place = format!("{}/", folder.path().display());
-    insta::assert_snapshot!("app_tools_new", out.replace(&place, ""));
-    for (name, file) in [
-        ("descriptor", "res/xml/mcp_capabilities.xml"),
-        ("declaration", "AndroidManifest-tool.xml"),
-        ("service", "java/org/example/clockin/ClockInTools.kt"),
-    ] {
-        let text = fs::read_to_string(folder.path().join(file)).unwrap();
-        insta::assert_snapshot!(format!("app_tools_new_{name}"), text);
-    }
-    let base = folder.path().join("java/org/example/clockin/MobileMcpService.kt");
-    let base = fs::read_to_string(base).unwrap();
-    assert!(base.starts_with("package org.example.clockin\n"), "{base}");
-
-    let descriptor = folder.path().join("res/xml/mcp_capabilities.xml");
-    let (out, err, code) = run(&["lint", descriptor.to_str().unwrap()]);
+fn example_for_app_developers_passes_lint() {
+    let descriptor = "examples/app-tools/clock-in/res/xml/mcp_capabilities.xml";
+    let (out, err, code) = run(&["lint", repository().join(descriptor).to_str().unwrap()]);
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(out.ends_with(": 3 capabilities, no findings\n"), "{out}");
-}
-
-#[test]
-fn existing_files_are_not_overwritten() {
-    let folder = tempfile::tempdir().unwrap();
-    let plan = repository().join("examples/app-tools/clock-in.toml");
-    let mine = folder.path().join("AndroidManifest-tool.xml");
-    fs::write(&mine, "mine").unwrap();
-    let (out, err, code) = new(&plan, folder.path());
-    assert_eq!((out.as_str(), code), ("", Some(2)));
-    assert!(
-        err.contains("nothing was written")
-            && err.contains("AndroidManifest-tool.xml already exists"),
-        "{err}"
-    );
-    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else was created");
-}
-
-#[test]
-fn any_text_is_escaped_so_that_lint_reads_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let plan = folder.path().join("odd.toml");
-    let text = r#"
-package = "org.example.odd"
-class = "OddTools"
-name = "@string/none"
-description = "<&> \"quoted\" 'too' \\ ${x} ]]> -->"
-[[capability]]
-id = "when"
-description = "\"/><capability id=\"second"
-input = [{ name = "class", type = "number", description = "42" }]
-"#;
-    fs::write(&plan, text).unwrap();
-    let (_, err, code) = new(&plan, folder.path());
-    assert_eq!(code, Some(0), "{err}");
-    let descriptor = folder.path().join("res/xml/mcp_capabilities.xml");
-    let (out, _, code) = run(&["lint", "--json", descriptor.to_str().unwrap()]);
-    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(code, Some(0), "{out}");
-    assert_eq!(told[0]["capabilities"], serde_json::json!(["when"]));
-}
-
-#[test]
-fn unreadable_plan_is_a_usage_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let plan = folder.path().join("tool.toml");
-    fs::write(&plan, "package = \"org.example\"\nclass = 7\n").unwrap();
-    let (_, err, code) = new(&plan, folder.path());
-    assert_eq!(code, Some(2));
-    assert!(err.contains("tool.toml: ") && err.contains("line 2"), "{err}");
-    let (_, err, code) = new(&folder.path().join("none.toml"), folder.path());
-    assert_eq!(code, Some(2));
-    assert!(err.contains("cannot read") && err.contains("none.toml"), "{err}");
 }
 
 #[test]
@@ -179,17 +102,6 @@ fn documented_rules_are_current() {
         page.contains(&out),
         "docs/app-tools.md is stale: replace its table with the output of `thumbwire app-tools lint --rules`"
     );
-}
-
-#[test]
-fn documented_example_generates_a_tool() {
-    let page = fs::read_to_string(repository().join("docs/app-tools.md")).unwrap();
-    let plan = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("tool.toml");
-    fs::write(&file, plan).unwrap();
-    let (_, err, code) = new(&file, folder.path());
-    assert_eq!(code, Some(0), "{err}");
 }
 
 #[test]

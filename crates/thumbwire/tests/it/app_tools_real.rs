@@ -58,49 +58,27 @@ fn freshly_built_app_is_installed_found_linted_and_called() {
     assert_eq!(out["output"]["has_clocked_in"], true, "{said}");
 }
 
-/// The output of `app-tools new`, after Android's resource compiler.
+/// The example of docs/app-tools.md, after Android's resource compiler.
 #[test]
-fn generated_texts_survive_aapt() {
+fn example_for_app_developers_survives_aapt() {
     let Some(framework) = built("framework-res.apk") else { return };
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let plan = r##"
-package = "org.example.odd"
-class = "OddTools"
-name = "@string/none"
-description = "#1 of <&> \"these\" 'here' C:\\notes\\new ${x} 漢字😀"
-[[capability]]
-id = "first"
-description = "42"
-input = [{ name = "one", type = "number", required = false, description = "?attr/none" }]
-output = [{ name = "two", type = "integer", description = "one\ntwo" }]
-[[capability]]
-id = "second"
-description = "true"
-version = "2"
-"##;
-    fs::write(at("tool.toml"), plan).unwrap();
-    let mut new = thumbwire();
-    new.args(["app-tools", "new"]).arg(at("tool.toml")).arg("--out").arg(folder.path());
-    assert!(new.status().unwrap().success());
-    let service = fs::read_to_string(at("AndroidManifest-tool.xml")).unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/app-tools/clock-in");
+    let service = fs::read_to_string(example.join("AndroidManifest-tool.xml")).unwrap();
     let manifest = format!(
-        "<manifest xmlns:android=\"http://schemas.android.com/apk/res/android\" package=\"org.example.odd\" \
+        "<manifest xmlns:android=\"http://schemas.android.com/apk/res/android\" package=\"org.example.clockin\" \
          android:versionCode=\"1\"><application android:hasCode=\"false\">{service}</application></manifest>"
     );
     fs::write(at("AndroidManifest.xml"), manifest).unwrap();
     let mut aapt = Command::new("aapt");
-    aapt.args(["package", "-f", "-M"]).arg(at("AndroidManifest.xml")).arg("-S").arg(at("res"));
-    let packed = aapt.arg("-I").arg(framework).arg("-F").arg(at("odd.apk")).output().unwrap();
+    aapt.args(["package", "-f", "-M"])
+        .arg(at("AndroidManifest.xml"))
+        .arg("-S")
+        .arg(example.join("res"));
+    let packed = aapt.arg("-I").arg(framework).arg("-F").arg(at("tool.apk")).output().unwrap();
     assert!(packed.status.success(), "{packed:?}");
-    let (said, code) = linted(&at("odd.apk"));
+    let (said, code) = linted(&at("tool.apk"));
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.ends_with("org.example.odd, 2 capabilities, no findings\n"), "{said}");
-    let mut dump = Command::new("aapt");
-    let dump = dump.args(["dump", "xmltree"]).arg(at("odd.apk")).arg("AndroidManifest.xml");
-    let manifest = String::from_utf8(dump.output().unwrap().stdout).unwrap();
-    let name = r#"android:value(0x01010024)="@string/none" "#;
-    assert!(manifest.contains(name), "{manifest}");
-    // The text form doubles a backslash.
-    assert!(manifest.contains(r"C:\\notes\\new ${x} 漢字😀"), "{manifest}");
+    assert!(said.ends_with("org.example.clockin, 3 capabilities, no findings\n"), "{said}");
 }

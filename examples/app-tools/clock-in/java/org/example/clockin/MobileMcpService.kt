@@ -1,4 +1,4 @@
-package org.example
+package org.example.clockin
 
 import android.app.PendingIntent
 import android.app.Service

@@ -1,7 +1,3 @@
----
-source: crates/thumbwire/tests/it/app_tools.rs
-expression: text
----
 package org.example.clockin
 
 // Clock In: Clocks you in at work and looks up the days on which you did
