@@ -36,13 +36,6 @@ bench-peers peers='target/peers':
     crates/thumbwire/benches/peers/install {{peers}}
     python3 crates/thumbwire/benches/peers/compare.py --peers {{peers}} --page docs/evidence/benchmarks.md
 
-# Every tool on a connected phone and on the virtual Android 4.4, side by side: the table of docs/evidence/android-4.4.md
-doctor device:
-    cargo build --release -p thumbwire
-    -target/release/thumbwire doctor --full --yes --json --device {{device}} > target/doctor-phone.json
-    -target/release/thumbwire doctor --full --json --device virtual --android 4.4 > target/doctor-virtual.json
-    target/release/thumbwire doctor --compare target/doctor-phone.json target/doctor-virtual.json
-
 # Nightly: eight clients on eight phones that break, then a million calls; the figures of docs/evidence/benchmarks.md
 soak seconds='600' calls='1000000':
     cargo bench -p thumbwire --bench soak -- --seconds {{seconds}}
@@ -53,7 +46,6 @@ eval seeds='0..20':
     cargo build --release -p thumbwire
     target/release/thumbwire eval --policy oracle --seeds {{seeds}} --min-success 1
     target/release/thumbwire eval --policy scripted --seeds {{seeds}} --min-success 0.95
-    target/release/thumbwire eval --policy prompt-only --seeds {{seeds}} --min-success 0.95
     target/release/thumbwire eval --platform ios --policy oracle --seeds 0..3 --min-success 1
     target/release/thumbwire eval --platform ios --policy scripted --seeds 0..3 --min-success 0.95
     target/release/thumbwire eval --fault-kinds all --seeds {{seeds}} --min-success 0.95
@@ -66,7 +58,7 @@ skills:
 leaderboard *models:
     cargo build --release -p thumbwire
     mkdir -p target/leaderboard
-    for policy in oracle scripted prompt-only idle always-finish; do \
+    for policy in oracle scripted idle always-finish; do \
         target/release/thumbwire eval --policy $policy --seeds 0..3 --json target/leaderboard/$policy.json > target/leaderboard/$policy.txt || exit 1; \
     done
     target/release/thumbwire eval --leaderboard target/leaderboard/*.json {{models}} --page docs/evidence/leaderboard.md

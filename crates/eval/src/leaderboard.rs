@@ -146,7 +146,7 @@ mod tests {
             .map(|line| line.split('|').map(str::trim).collect())
             .collect();
         assert_eq!(rows[0][1..=COLUMNS.len()], COLUMNS, "the table's columns changed");
-        for policy in ["oracle", "scripted", "prompt-only", "idle", "always-finish"] {
+        for policy in ["oracle", "scripted", "idle", "always-finish"] {
             let row = rows.iter().find(|row| row[1] == policy);
             let row = row.unwrap_or_else(|| panic!("no row for {policy}"));
             let attempts: usize = row[4].parse().unwrap();

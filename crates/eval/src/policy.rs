@@ -1,4 +1,4 @@
-//! Policies without a model, as baselines: two follow a script, one does nothing, one claims
+//! Policies without a model, as baselines: one follows a script, one does nothing, one claims
 //! success.
 //!
 //! [`ScriptedPolicy`] gets a task's script like hints from a person ("tap New note, then type …")
@@ -7,7 +7,6 @@
 //! restarts a crashed one, retypes lost text, and goes back from an unknown page. It is fixed, and
 //! no part of it knows which fault a phone has. [`parsed_observation`] interprets an observation,
 //! [`stepper`] decides, and [`moves`] handles steps that take several actions or cannot be done.
-//! [`PromptOnlyModel`] does the same from the text of a prompt alone.
 //!
 //! ```text
 //!  an alert, a hung or crashed app ──────► handle it
@@ -17,10 +16,8 @@
 //! ```
 
 mod moves;
-mod parsed_observation;
-mod prompt_only;
-mod prompt_text;
-mod stepper;
+pub(crate) mod parsed_observation;
+pub(crate) mod stepper;
 
 use std::sync::Mutex;
 
@@ -29,7 +26,6 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
 use self::parsed_observation::ParsedObservation;
-pub use self::prompt_only::PromptOnlyModel;
 use self::stepper::{Progress, ScriptStepper};
 use super::script::ScriptStep;
 use thumbwire_agent::{

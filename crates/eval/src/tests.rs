@@ -2,6 +2,8 @@
 //! does not.
 
 mod prompt_cost;
+pub(crate) mod prompt_only;
+mod prompt_text;
 mod skills;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +14,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use self::prompt_only::PromptOnlyModel;
 use super::oracle::run_script;
-use super::policy::{PromptOnlyModel, ScriptedPolicy};
+use super::policy::ScriptedPolicy;
 use super::script::{ScriptStep, ScriptTarget, with_text};
 use super::state::{PhoneState, judge};
 use super::tasks::all;

@@ -15,7 +15,7 @@ use super::env::{TaskEnv, TimeMode, YesUser};
 use super::meter::{Meter, MeteredPolicy};
 use super::oracle;
 use super::phone::EvalPhone;
-use super::policy::{AlwaysFinishPolicy, IdlePolicy, PromptOnlyModel, ScriptedPolicy};
+use super::policy::{AlwaysFinishPolicy, IdlePolicy, ScriptedPolicy};
 use super::state::{PhoneState, judge};
 use super::task::{Category, Difficulty, LONG, Task, TaskInstance};
 use thumbwire_agent::model::Usage;
@@ -35,6 +35,7 @@ pub enum PolicyChoice {
     /// The fixed policy that follows the script by what it sees.
     Scripted,
     /// A model that follows the script by the text of its prompt alone.
+    #[cfg(test)]
     PromptOnly,
     /// A policy that does nothing.
     Idle,
@@ -267,7 +268,10 @@ impl Trial<'_> {
             PolicyChoice::Idle => Arc::new(IdlePolicy),
             PolicyChoice::AlwaysFinish => Arc::new(AlwaysFinishPolicy),
             PolicyChoice::Other(make) => make(),
-            PolicyChoice::PromptOnly => PromptOnlyModel::new(case.script.clone()).policy(),
+            #[cfg(test)]
+            PolicyChoice::PromptOnly => {
+                crate::tests::prompt_only::PromptOnlyModel::new(case.script.clone()).policy()
+            }
             PolicyChoice::Scripted | PolicyChoice::Oracle => {
                 Arc::new(ScriptedPolicy::new(case.script.clone()))
             }

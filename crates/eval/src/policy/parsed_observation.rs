@@ -5,29 +5,29 @@ use thumbwire_agent::{AnomalyKind, FunctionCall, Observation, readable};
 
 /// An interpreted observation.
 #[derive(Default)]
-pub(super) struct ParsedObservation {
-    pub(super) rows: Vec<VisibleControl>,
-    pub(super) ids: Vec<String>,
+pub(crate) struct ParsedObservation {
+    pub(crate) rows: Vec<VisibleControl>,
+    pub(crate) ids: Vec<String>,
     /// What calls name the rows by.
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Whether the rows have no places, so that calls must name them.
-    pub(super) by_id: bool,
-    pub(super) app: Option<String>,
+    pub(crate) by_id: bool,
+    pub(crate) app: Option<String>,
     /// Whether the last action failed or had no effect.
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
     /// Whether the app crashed and was restarted.
-    pub(super) crashed: bool,
+    pub(crate) crashed: bool,
     /// Whether the tap target had moved.
-    pub(super) moved: bool,
+    pub(crate) moved: bool,
     /// Whether the tap opened another page than intended.
-    pub(super) strayed: bool,
-    pub(super) size: (i32, i32),
+    pub(crate) strayed: bool,
+    pub(crate) size: (i32, i32),
     /// The last call that succeeded.
-    pub(super) last_done: Option<FunctionCall>,
+    pub(crate) last_done: Option<FunctionCall>,
 }
 
 impl ParsedObservation {
-    pub(super) fn of(observation: &Observation) -> Self {
+    pub(crate) fn of(observation: &Observation) -> Self {
         let out = readable(observation);
         let shows = out.iter().filter(|row| !row.state.iter().any(|word| word == "hidden"));
         let (mut rows, mut ids, mut names) = (Vec::new(), Vec::new(), Vec::new());
@@ -74,11 +74,11 @@ impl ParsedObservation {
         }
     }
 
-    pub(super) fn find(&self, target: &ScriptTarget) -> Option<usize> {
+    pub(crate) fn find(&self, target: &ScriptTarget) -> Option<usize> {
         target.find(&self.rows)
     }
 
-    pub(super) fn shows(&self, target: &ScriptTarget) -> bool {
+    pub(crate) fn shows(&self, target: &ScriptTarget) -> bool {
         self.find(target).is_some()
     }
 }

@@ -10,34 +10,34 @@ use thumbwire_agent::{Decision, FunctionCall};
 
 /// Progress through the script.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// The next step.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     /// The furthest step started in this app.
-    pub(super) furthest: usize,
+    pub(crate) furthest: usize,
     /// Texts read so far, by step.
-    pub(super) read: Vec<(usize, String)>,
+    pub(crate) read: Vec<(usize, String)>,
     /// The last step executed, and its function call.
-    pub(super) last: Option<(usize, FunctionCall)>,
+    pub(crate) last: Option<(usize, FunctionCall)>,
     /// Consecutive agent steps in which the next script step's target was not visible.
-    pub(super) lost: u32,
+    pub(crate) lost: u32,
     /// How often this step was executed, for steps that repeat.
-    pub(super) times: u32,
+    pub(crate) times: u32,
     /// Distance of the number being set from its target, to notice when it grows and reverse.
-    pub(super) off: Option<u64>,
-    pub(super) turned: bool,
+    pub(crate) off: Option<u64>,
+    pub(crate) turned: bool,
     /// The largest screen size seen.
-    pub(super) size: (i32, i32),
+    pub(crate) size: (i32, i32),
     /// The steps returned to since the last one that made progress, in order, with repeats.
-    pub(super) tried: Vec<usize>,
+    pub(crate) tried: Vec<usize>,
     /// How often this part was restarted because another app was in front at its end.
-    pub(super) returns: u32,
+    pub(crate) returns: u32,
     /// How often a page opened by a stray tap was left.
-    pub(super) strayed: u32,
+    pub(crate) strayed: u32,
     /// Steps that were redone because they had no visible effect.
-    pub(super) again: Vec<ScriptStep>,
+    pub(crate) again: Vec<ScriptStep>,
     /// Form steps that were redone before the form was sent.
-    pub(super) redone: Vec<usize>,
+    pub(crate) redone: Vec<usize>,
 }
 
 /// Maximum repeats of typing a text, scrolling a list, or tapping.
@@ -52,15 +52,15 @@ const MAX_AGAIN: usize = 2;
 const MAX_STRAYED: u32 = 3;
 
 /// Makes one decision.
-pub(super) struct ScriptStepper<'a> {
-    pub(super) script: &'a [ScriptStep],
-    pub(super) state: &'a mut Progress,
-    pub(super) seen: ParsedObservation,
+pub(crate) struct ScriptStepper<'a> {
+    pub(crate) script: &'a [ScriptStep],
+    pub(crate) state: &'a mut Progress,
+    pub(crate) seen: ParsedObservation,
 }
 
 impl<'a> ScriptStepper<'a> {
     /// Starts from the current observation.
-    pub(super) fn new(
+    pub(crate) fn new(
         script: &'a [ScriptStep],
         state: &'a mut Progress,
         seen: ParsedObservation,
@@ -71,7 +71,7 @@ impl<'a> ScriptStepper<'a> {
         Self { script, state, seen }
     }
 
-    pub(super) fn decide(&mut self) -> Decision {
+    pub(crate) fn decide(&mut self) -> Decision {
         if let Some(decision) = self.interruption() {
             return decision;
         }
@@ -158,7 +158,7 @@ impl<'a> ScriptStepper<'a> {
     }
 
     /// The app of this part of the script, and the step at which the part starts.
-    pub(super) fn part(&self) -> (usize, Option<&'static str>) {
+    pub(crate) fn part(&self) -> (usize, Option<&'static str>) {
         let before = self.script.iter().enumerate().take(self.state.at);
         let mut launches = before.filter_map(|(at, step)| match step {
             ScriptStep::Launch(package) => Some((at, *package)),
@@ -203,7 +203,7 @@ impl<'a> ScriptStepper<'a> {
     }
 
     /// The action a step needs now; `None` if it needs no more.
-    pub(super) fn step(&mut self, step: &ScriptStep) -> Option<Decision> {
+    pub(crate) fn step(&mut self, step: &ScriptStep) -> Option<Decision> {
         let at = self.state.at;
         self.state.furthest = self.state.furthest.max(at);
         match step {

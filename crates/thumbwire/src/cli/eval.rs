@@ -120,8 +120,6 @@ enum PolicyName {
     Oracle,
     /// Follows the scripts by what it observes
     Scripted,
-    /// Follows the scripts by the text of a model's prompt alone, and answers with text
-    PromptOnly,
     /// Does nothing
     Idle,
     /// Claims success at once
@@ -241,7 +239,6 @@ impl Evaluation {
             }
             (None, PolicyName::Oracle) => ("oracle".into(), PolicyChoice::Oracle),
             (None, PolicyName::Scripted) => ("scripted".into(), PolicyChoice::Scripted),
-            (None, PolicyName::PromptOnly) => ("prompt-only".into(), PolicyChoice::PromptOnly),
             (None, PolicyName::Idle) => ("idle".into(), PolicyChoice::Idle),
             (None, PolicyName::AlwaysFinish) => {
                 ("always-finish".into(), PolicyChoice::AlwaysFinish)

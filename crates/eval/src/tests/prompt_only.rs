@@ -2,7 +2,7 @@
 //!
 //! [`PromptOnlyModel`] knows a task's script, as hints from a person, like the scripted policy. But
 //! it gets no observation: it finds the screen, what went wrong and what came of its last action in
-//! the prompt that a model gets ([`prompt_text`](super::prompt_text)), and answers with the JSON
+//! the prompt that a model gets ([`prompt_text`](mod@super::prompt_text)), and answers with the JSON
 //! that the prompt asks for. So whatever it needs must be in the prompt, and whatever it says must
 //! survive the parsing.
 
@@ -12,9 +12,9 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use thumbwire_base::lock;
 
-use super::super::script::ScriptStep;
 use super::prompt_text::PromptText;
-use super::stepper::{Progress, ScriptStepper};
+use crate::policy::stepper::{Progress, ScriptStepper};
+use crate::script::ScriptStep;
 use thumbwire_agent::model::{Model, ModelError, ModelResponse, OnText, Usage};
 use thumbwire_agent::{
     AgentStatus, ContentPart, Decision, ModelPolicy, Policy, Prompt, ScreenshotMode,
@@ -22,7 +22,7 @@ use thumbwire_agent::{
 use thumbwire_core::action::Call;
 
 /// Reads the text of its prompt.
-pub struct PromptOnlyModel {
+pub(crate) struct PromptOnlyModel {
     script: Vec<ScriptStep>,
     state: Mutex<Progress>,
     /// The last answer.
@@ -31,12 +31,12 @@ pub struct PromptOnlyModel {
 
 impl PromptOnlyModel {
     /// A model that follows this script.
-    pub fn new(script: Vec<ScriptStep>) -> Self {
+    pub(crate) fn new(script: Vec<ScriptStep>) -> Self {
         Self { script, state: Mutex::default(), last: Mutex::default() }
     }
 
     /// A policy that asks this model.
-    pub fn policy(self) -> Arc<dyn Policy> {
+    pub(crate) fn policy(self) -> Arc<dyn Policy> {
         Arc::new(ModelPolicy::new(Arc::new(self)).with_pictures(ScreenshotMode::None))
     }
 

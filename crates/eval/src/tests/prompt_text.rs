@@ -4,8 +4,8 @@
 //! line's start with their name, and each line of `[Current Screen Controls]` is an element with
 //! its role, quoted texts, states and id.
 
-use super::super::script::VisibleControl;
-use super::parsed_observation::ParsedObservation;
+use crate::policy::parsed_observation::ParsedObservation;
+use crate::script::VisibleControl;
 
 /// The blocks that a step's message may have.
 const BLOCKS: [&str; 15] = [
