@@ -15,7 +15,7 @@ use thumbwire_core::event::EventSink;
 /// Decides what to do next.
 #[async_trait]
 pub trait Policy: Send + Sync {
-    /// Its name for the trace: `openai gpt-5`, `replay`.
+    /// Its name for the trace: `openai gpt-5`, `skill`.
     fn name(&self) -> String;
 
     /// The policy around which this one is: it judges, unless this one does.

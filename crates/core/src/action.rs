@@ -1,9 +1,9 @@
 //! The vocabulary of a session: actions, outcomes and failures.
 //!
 //! Every caller (an MCP client, the agent, the command line) uses [`Perform::perform`], and every
-//! layer between a caller and the session (the trace, a replay) implements [`Perform`] too. It
-//! takes a [`Call`] and an [`Action`] and returns an [`Outcome`] or a [`Failure`]. Tool names and
-//! JSON belong to [`crate::toolset`].
+//! layer between a caller and the session (the trace, the agent's secrets) implements [`Perform`]
+//! too. It takes a [`Call`] and an [`Action`] and returns an [`Outcome`] or a [`Failure`]. Tool
+//! names and JSON belong to [`crate::toolset`].
 
 mod app_tools;
 mod call;

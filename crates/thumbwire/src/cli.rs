@@ -28,7 +28,6 @@ mod one_of;
 #[cfg(feature = "virtual-phone")]
 mod phone;
 #[cfg(feature = "agent")]
-mod replay;
 #[cfg(feature = "agent")]
 mod resume_command;
 #[cfg(feature = "agent")]
@@ -147,7 +146,7 @@ enum CliCommand {
     /// Run a virtual phone that other programs reach with `adb connect`.
     #[cfg(feature = "virtual-phone")]
     Phone(phone::Arguments),
-    /// Show, export or replay a recorded run.
+    /// Show or export a recorded run.
     Trace(trace::Arguments),
     /// Save runs as skills, and show and check skills.
     #[cfg(feature = "agent")]
@@ -354,7 +353,7 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::AppTools(arguments) => app_tools::run(arguments, config).await,
         #[cfg(feature = "virtual-phone")]
         CliCommand::Phone(arguments) => phone::run(arguments).await,
-        CliCommand::Trace(arguments) => trace::run(arguments, config).await,
+        CliCommand::Trace(arguments) => trace::run(arguments),
         #[cfg(feature = "agent")]
         CliCommand::Skill(arguments) => skill::run(arguments),
         CliCommand::Config(arguments) => show_config::run(&arguments, config),

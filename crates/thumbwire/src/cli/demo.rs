@@ -108,7 +108,7 @@ async fn pursue_a_goal(out: &Path, stage: Stage) -> Result<SuiteRun, CliError> {
     let vault = Arc::new(Vault::default());
     let setup =
         RunSetup { session: Arc::clone(&session), vault, out: out.to_owned(), redact: false };
-    let mut run = setup.begin("run").map_err(CliError::failed)?;
+    let mut run = setup.begin().map_err(CliError::failed)?;
     let folder = run.folder();
     let options = AgentOptions {
         pictures: ScreenshotMode::Both,

@@ -114,7 +114,7 @@ async fn run_goal(
             let (run, recorded) = setup.resume(folder).map_err(CliError::usage)?;
             (run, goal.unwrap_or(recorded))
         }
-        None => (setup.begin("run").map_err(CliError::failed)?, goal.unwrap_or_default()),
+        None => (setup.begin().map_err(CliError::failed)?, goal.unwrap_or_default()),
     };
     let resume = ResumeCommand::of(config::command_line(), &goal, run.folder());
     let inner = model.map(|model| model.policy(None));

@@ -1,6 +1,6 @@
 //! Runs a goal at the terminal: progress output, questions to the user, Ctrl-C and the exit code.
 //!
-//! Shared by `run` and `trace replay`; begin with [`run_goal`]. Standard output holds only the
+//! Begin with [`run_goal`]. Standard output holds only the
 //! answer, or the events with `--json`; progress goes to standard error ([`super::live`]). Exit
 //! codes are those of all verbs, plus 130 after Ctrl-C, as in shells. [`super::run_setup`] provides
 //! the phone and the trace.
@@ -26,7 +26,7 @@ use thumbwire_core::action::{Call, InfoResult, NoUser, Perform, TypedPerform as 
 use thumbwire_core::event::{EventSink, NoEvents};
 use thumbwire_core::trace::Recorder;
 
-/// Flags shared by `run`, `test` and `trace replay`: model, limits, secrets and questions.
+/// Flags shared by `run` and `test`: model, limits, secrets and questions.
 #[derive(clap::Args)]
 #[group(skip)]
 pub(super) struct RunFlags {

@@ -1,7 +1,7 @@
 //! Sets up a run of a goal: the session with its secrets, and a folder for the run's trace.
 //!
-//! Shared by `run`, `trace replay`, `serve` (for the tool `mobile_run_task`) and the demo. A run is
-//! recorded in `logs/run-TIME/` under `--out`, a replay in `logs/replay-TIME/`.
+//! Shared by `run`, `serve` (for the tool `mobile_run_task`) and the demo. A run is
+//! recorded in `logs/run-TIME/` under `--out`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -68,9 +68,9 @@ impl AppToolPerform {
 }
 
 impl RunSetup {
-    /// Begins a run in a new folder `logs/KIND-TIME`.
-    pub(super) fn begin(&self, kind: &str) -> Result<Run, String> {
-        let recorder = begin(&self.out, kind)?;
+    /// Begins a run in a new folder `logs/run-TIME`.
+    pub(super) fn begin(&self) -> Result<Run, String> {
+        let recorder = begin(&self.out)?;
         Ok(self.run(recorder, Memory::default()))
     }
 
@@ -172,12 +172,12 @@ impl RunGoal for FlowGoalRunner {
 /// A path `logs/run-TIME` for the traces of flows that does not exist yet.
 pub(super) fn new_folder(out: &Path) -> PathBuf {
     let now = jiff::Zoned::now();
-    let mut names = (1..100).map(|number| folder(out, "run", &now, number));
-    names.find(|folder| !folder.exists()).unwrap_or_else(|| folder(out, "run", &now, 100))
+    let mut names = (1..100).map(|number| folder(out, &now, number));
+    names.find(|folder| !folder.exists()).unwrap_or_else(|| folder(out, &now, 100))
 }
 
-fn folder(out: &Path, kind: &str, now: &jiff::Zoned, number: u32) -> PathBuf {
-    let name = format!("{kind}-{}", now.strftime("%Y%m%d-%H%M%S"));
+fn folder(out: &Path, now: &jiff::Zoned, number: u32) -> PathBuf {
+    let name = format!("run-{}", now.strftime("%Y%m%d-%H%M%S"));
     let logs = match out.as_os_str() == "." {
         // Print `logs`, not `./logs`.
         true => PathBuf::from("logs"),
@@ -189,12 +189,12 @@ fn folder(out: &Path, kind: &str, now: &jiff::Zoned, number: u32) -> PathBuf {
     }
 }
 
-/// Creates a folder `logs/KIND-TIME` with an empty trace. The second run within a second gets a
+/// Creates a folder `logs/run-TIME` with an empty trace. The second run within a second gets a
 /// number after the time.
-fn begin(out: &Path, kind: &str) -> Result<Recorder, String> {
+fn begin(out: &Path) -> Result<Recorder, String> {
     let now = jiff::Zoned::now();
     for number in 1..100 {
-        let folder = folder(out, kind, &now, number);
+        let folder = folder(out, &now, number);
         match Recorder::begin(&folder, now.timestamp().to_string()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {
@@ -255,7 +255,7 @@ impl RunTask for McpTaskRunner {
         call: &Call,
         watch: Arc<dyn EventSink>,
     ) -> Result<TaskResult, String> {
-        let mut run = self.setup.begin("run")?;
+        let mut run = self.setup.begin()?;
         let mut budgets = self.budgets.clone();
         budgets.rounds =
             overrides.rounds.map_or(budgets.rounds, |rounds| rounds.min(budgets.rounds));

@@ -1,13 +1,10 @@
-//! `thumbwire trace`: shows, exports and replays recorded runs.
+//! `thumbwire trace`: shows and exports recorded runs.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-#[cfg(feature = "agent")]
-use super::replay;
 use super::{CliError, print};
-use crate::config::Config;
 use thumbwire_core::random;
 use thumbwire_core::trace::format::FILE;
 use thumbwire_core::trace::report::{Pictures, SUITE, Suite, suite_page};
@@ -39,20 +36,9 @@ enum Verb {
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Repeat a run on a phone, without a model while the screens match
-    ///
-    /// Before each step, the screen is compared with the recorded one: the app in front, its text,
-    /// and the controls to act on. If they differ, the model takes over. Without a model, the
-    /// replay stops and reports the difference.
-    #[cfg(feature = "agent")]
-    Replay(Box<replay::Arguments>),
 }
 
-#[cfg_attr(
-    not(feature = "agent"),
-    expect(unused_variables, reason = "only a replay reads the configuration")
-)]
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Show { run, json } => {
             let trace = open(&run)?;
@@ -68,8 +54,6 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             let size = report(&run, &out)? as f64 / 1e6;
             print(&format!("{} ({size:.1} MB)\n", out.display()))?;
         }
-        #[cfg(feature = "agent")]
-        Verb::Replay(arguments) => return replay::run(*arguments, config).await,
     }
     Ok(0)
 }

@@ -79,7 +79,6 @@ mod real_phone;
 mod recordings;
 mod releases;
 mod remote_client;
-mod replays;
 mod report;
 mod resources;
 mod run;

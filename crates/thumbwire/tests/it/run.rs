@@ -249,3 +249,19 @@ fn interrupted_run_can_be_resumed() {
     let (_, err, code) = place.run(&arguments);
     assert!(code == Some(2) && err.contains("already finished"), "{err}");
 }
+
+#[test]
+fn trace_of_another_version_is_refused() {
+    let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
+    let first = r#"{"kind":"run","version":9,"program":"thumbwire 0.1.0","started":"2026-01-01T00:00:00Z"}"#;
+    std::fs::write(folder.path().join("trace.jsonl"), format!("{first}\n")).unwrap();
+    let run = folder.path().display().to_string();
+    for verb in ["show", "report"] {
+        let (_, err, code) = place.call(&["trace", verb, &run]);
+        assert_eq!(code, Some(2), "{verb}: {err}");
+        assert!(
+            err.contains("the trace has version 9; this program reads version 1 only"),
+            "{err}"
+        );
+    }
+}
