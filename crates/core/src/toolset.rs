@@ -8,7 +8,6 @@
 pub mod android;
 pub mod app_tools;
 mod coerce;
-pub mod dispatch;
 pub mod mobile;
 mod observation;
 pub mod prompts;

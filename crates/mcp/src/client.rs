@@ -12,7 +12,6 @@ use thumbwire_device::{Format, Image};
 
 use super::serve;
 use thumbwire_core::action::Perform;
-use thumbwire_core::toolset::dispatch::Server;
 use thumbwire_core::toolset::{Content, Reply, Toolset};
 
 /// An MCP session with a toolset of this process, over in-memory pipes.
@@ -53,13 +52,6 @@ impl Client {
         let result = self.running.call_tool(params).await;
         let result = result.map_err(|error| ClientError(error.to_string()))?;
         Ok(reply(result))
-    }
-}
-
-#[async_trait::async_trait]
-impl Server for Client {
-    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
-        Client::call(self, tool, arguments).await.map_err(|error| error.to_string())
     }
 }
 

@@ -8,15 +8,13 @@ use thumbwire_adb::AdbServer;
 use thumbwire_core::action::Perform;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
-use thumbwire_core::toolset::dispatch::{
-    Command, Dispatch as _, Dispatcher, LocalToolServer, ResultStatus,
-};
 use thumbwire_core::toolset::{Toolset, ufo};
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio_util::sync::CancellationToken;
 
 use crate::remote_client::RemoteClient;
+use crate::ufo_dispatch::{Command, Dispatcher, LocalToolServer, ResultStatus};
 
 #[tokio::test]
 async fn commands_have_the_same_results_locally_and_over_http() {

@@ -105,6 +105,7 @@ mod troubleshooting;
 mod turning;
 mod typing;
 mod ufo;
+mod ufo_dispatch;
 mod ufo_http;
 mod ufo_recorded;
 mod unlocking;

@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use thumbwire_core::toolset::dispatch::Server;
 use thumbwire_core::toolset::{Content, Reply};
 use thumbwire_device::{Format, Image};
 use thumbwire_mcp::http_token::Token;
@@ -98,12 +96,5 @@ impl RemoteClient {
             true => Ok(answer),
             false => Err(format!("{}: {}", self.url, answer.status())),
         }
-    }
-}
-
-#[async_trait]
-impl Server for RemoteClient {
-    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
-        Self::call(self, tool, arguments).await
     }
 }

@@ -9,13 +9,13 @@ use thumbwire_adb::AdbServer;
 use thumbwire_core::action::Call;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
-use thumbwire_core::toolset::dispatch::{Command, Dispatch as _, Dispatcher, LocalToolServer};
 use thumbwire_core::toolset::{Content, Reply, Toolset, ufo};
 use thumbwire_mcp::Client;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::time::{Instant, advance};
 
 use crate::caller::provider;
+use crate::ufo_dispatch::{Command, Dispatcher, LocalToolServer};
 
 const CONTROLS: &str = "get_app_window_controls_target_info";
 const APPS: &str = "get_mobile_app_target_info";
