@@ -127,12 +127,11 @@ enum CliCommand {
     Screen(screen::Arguments),
     /// List connected phones.
     Devices(devices::Arguments),
-    /// Check the tools on a phone, and print a table that can be posted.
+    /// Check this computer and its phones, and print what to do about each problem.
     ///
-    /// Each call is confirmed by a second look: the app in front after a launch, the field after
-    /// typing, the file of a recording. Without `--full` only tools that change nothing are
-    /// called. The table has no serial number and no text of the screen. Exit code 1 if a check
-    /// failed.
+    /// It reads files, asks the adb server, and looks at each phone: its state, whether its screen
+    /// can be read, how long a look takes, whether the helper starts. It taps and types nothing.
+    /// Exit code 1 if there is a problem.
     Doctor(doctor::Arguments),
     /// Call a single tool.
     ///
@@ -141,7 +140,7 @@ enum CliCommand {
     Call(call::Arguments),
     /// List the tools of a toolset.
     Tools(tools::Arguments),
-    /// Find, call and build the tools that apps offer.
+    /// Find, call and check the tools that apps offer.
     AppTools(app_tools::Arguments),
     /// Run a virtual phone that other programs reach with `adb connect`.
     #[cfg(feature = "virtual-phone")]
