@@ -123,7 +123,13 @@ pub(super) fn recorded(folder: &Path) -> Result<RecordedRun, String> {
     if !folder.is_dir() {
         return Err(wrong(&"no such directory"));
     }
-    let lines = trace::read(folder).map_err(|error| wrong(&error))?;
+    let lines = trace::read(folder).map_err(|error| match error.kind() {
+        // Such as the folder of a run of flows.
+        io::ErrorKind::NotFound => {
+            wrong(&"it has no trace.jsonl; a run of the agent is a directory such as logs/run-TIME")
+        }
+        _ => wrong(&error),
+    })?;
     let trace = Trace::open(folder).map_err(|error| wrong(&error))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     RecordedRun::of(&name, &lines, |file| trace.file(file).ok()).map_err(|reason| wrong(&reason))

@@ -64,6 +64,8 @@ fn files_of_skills_are_checked_and_never_replaced_unasked() {
     }
     let (_, err, code) = place.call(&["skill", "save", "nowhere"]);
     assert!(code == Some(1) && err.contains("cannot save nowhere: no such directory"), "{err}");
+    let (_, err, code) = place.call(&["skill", "save", "skills"]);
+    assert!(code == Some(1) && err.contains("it has no trace.jsonl; a run of the agent"), "{err}");
 }
 
 #[test]

@@ -5,15 +5,59 @@
 //! the page differs from what the program says.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use thumbwire::doctor::{self, Options, Severity};
 use thumbwire_core::action::{Cause, ClientName, DeviceKind, Failure, ListedDevice};
+use thumbwire_core::providers::DeviceProviders;
 use thumbwire_core::toolset::mobile::failure_text;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 /// What a reader sees, and the failure behind it.
 type Row = (&'static str, Failure);
+
+/// What `thumbwire doctor` finds on a computer on which everything is wrong: what a reader sees, the
+/// finding and what mends it.
+async fn computer() -> Vec<(&'static str, String, String)> {
+    let home = tempfile::tempdir().unwrap();
+    let file = |name: &str| home.path().join(name);
+    thumbwire_core::adb_key::read_or_make(&file("adbkey"), "me").unwrap();
+    std::fs::write(file("token"), "0123456789abcdef0123456789abcdef").unwrap();
+    std::fs::write(file("app-tools.json"), "broken").unwrap();
+    for name in ["adbkey", "token", "app-tools.json"] {
+        std::fs::set_permissions(file(name), PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    let phones = DeviceProviders::default();
+    let options = Options {
+        config_file: None,
+        adb_server: "127.0.0.1:9",
+        adb_key: Some(file("adbkey")),
+        token: Some(file("token")),
+        app_tools: Some(file("app-tools.json")),
+        phones: &phones,
+        device: None,
+    };
+    let problems = doctor::check(&options).await.into_iter();
+    let problems = problems.filter(|found| found.severity == Severity::Problem);
+    let shown = |text: &str| {
+        let folder = home.path().display().to_string();
+        text.replace(&folder, "FOLDER").replace("127.0.0.1:9", "localhost:5037")
+    };
+    let rows = problems.map(|found| {
+        let symptom = match &*found.subject {
+            "adb key" => "Others can read the key for phones",
+            "HTTP token" => "Others can read the token of HTTP clients",
+            "trusted app tools" => "The list of trusted apps cannot be read",
+            "adb server" => "No adb server runs",
+            other => panic!("{other} is not on the page"),
+        };
+        let message = format!("{}: {}", found.subject, shown(&found.detail));
+        (symptom, message, shown(&found.fix.unwrap()))
+    });
+    rows.collect()
+}
 
 fn phone(state: &str) -> Failure {
     in_state("R58M12ABCD", Platform::Android, state)
@@ -235,14 +279,25 @@ fn wrapped(text: &str, start: &str) -> String {
     format!("{lines}{}\n", line.trim_end())
 }
 
-/// The message as it is printed, then the next step as a sentence.
-fn section(rows: Vec<Row>) -> String {
-    let mut section = String::new();
-    for (symptom, failure) in rows {
+/// Each failure with its message and the next step, as they are printed.
+fn printed(rows: Vec<Row>) -> Vec<(&'static str, String, String)> {
+    let rows = rows.into_iter().map(|(symptom, failure)| {
         let printed = failure_text(&failure);
         let (message, next) = printed.rsplit_once("\nNext: ").unwrap();
-        let _ =
-            write!(section, "\n### {symptom}\n\n{}\n", wrapped(&message.replace('\n', "; "), "> "));
+        (symptom, message.replace('\n', "; "), next.to_owned())
+    });
+    rows.collect()
+}
+
+/// A heading for each symptom, with the message and the next step as a sentence.
+fn section(rows: Vec<(&str, String, String)>) -> String {
+    let mut section = String::new();
+    for (symptom, message, next) in rows {
+        let _ = write!(section, "\n### {symptom}\n\n{}\n", wrapped(&message, "> "));
+        let next = match next.starts_with('`') {
+            true => format!("run {next}"),
+            false => next,
+        };
         let mut next = next.chars();
         let first = next.next().unwrap().to_uppercase();
         section.push_str(&wrapped(&format!("{first}{}.", next.as_str()), ""));
@@ -250,17 +305,18 @@ fn section(rows: Vec<Row>) -> String {
     section
 }
 
-#[test]
-fn troubleshooting_says_what_the_program_says() {
+#[tokio::test]
+async fn troubleshooting_says_what_the_program_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/troubleshooting.md");
     let written = std::fs::read_to_string(&file).unwrap();
     let mut page = written.clone();
     let sections = [
-        ("connecting", connecting()),
-        ("iphones", iphones()),
-        ("screen", screen()),
-        ("typing", typing()),
-        ("refused", refused()),
+        ("computer", computer().await),
+        ("connecting", printed(connecting())),
+        ("iphones", printed(iphones())),
+        ("screen", printed(screen())),
+        ("typing", printed(typing())),
+        ("refused", printed(refused())),
     ];
     for (name, rows) in sections {
         let marks = ["begin", "end"].map(|edge| format!("<!-- {name}: {edge} -->\n"));
