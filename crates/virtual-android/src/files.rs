@@ -18,6 +18,7 @@ pub use values::{Error, FileType, Stat};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The user of adbd's shells. Source: `AID_SHELL` in Android's `android_filesystem_config.h`.
 const SHELL: u32 = 2000;
@@ -63,6 +64,9 @@ pub struct Files {
     capacity: u64,
     /// The current time in seconds since 1970, for modification times.
     pub(crate) now: u64,
+    /// The time since boot, which `/proc/uptime` has.
+    pub(crate) uptime: Duration,
+    uptime_file: Option<Id>,
 }
 
 const ROOT: Id = Id(0);
@@ -91,8 +95,11 @@ impl Files {
             used: 0,
             capacity: CAPACITY,
             now,
+            uptime: Duration::ZERO,
+            uptime_file: None,
         };
         layout::populate(&mut files, programs, links, texts);
+        files.uptime_file = files.find("/proc/uptime", true).ok();
         files
     }
 
@@ -130,6 +137,11 @@ impl Files {
 
     /// The bytes of an open file; empty if it was deleted.
     pub fn contents(&self, id: Id) -> Contents {
+        if self.uptime_file == Some(id) {
+            let up = self.uptime.as_secs_f64();
+            // All processors were idle half of the time.
+            return Contents::from(format!("{up:.2} {:.2}\n", up / 2.0).into_bytes());
+        }
         match self.nodes.get(&id).map(|node| &node.body) {
             Some(Body::File(contents)) => contents.clone(),
             _ => Contents::default(),

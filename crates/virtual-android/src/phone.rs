@@ -88,6 +88,8 @@ pub(crate) struct State {
     pub(crate) automation: UiAutomation,
     /// How many requests to Thumbwire's helper are running.
     pub(crate) helper_requests: usize,
+    /// Commands whose program panicked.
+    pub(crate) crashes: Vec<String>,
     /// Recordings that watch the screen.
     watching: Vec<Weak<Mutex<FrameQueue>>>,
     pids: u32,
@@ -116,6 +118,7 @@ impl State {
             services: ServiceState::default(),
             automation: UiAutomation::default(),
             helper_requests: 0,
+            crashes: Vec::new(),
             watching: Vec::new(),
             pids: 4_000,
             alarms: time::Alarms::default(),
@@ -323,6 +326,11 @@ impl VirtualPhone {
         self.read(|phone| phone.helper_requests)
     }
 
+    /// Commands whose program panicked: bugs of this phone, which a script sees as status 139.
+    pub fn crashes(&self) -> Vec<String> {
+        self.read(|phone| phone.crashes.clone())
+    }
+
     /// Waits until a program is paused.
     pub async fn wait_until_paused(&self) {
         // The sender lives in `self`, so the channel is open.
@@ -346,6 +354,7 @@ impl VirtualPhone {
             let mut state = self.lock();
             state.sync_clock();
             state.files.now = state.world.unix_time();
+            state.files.uptime = state.world.uptime();
             let done = step(&mut state);
             state.share_files();
             state.show();

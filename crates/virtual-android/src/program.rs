@@ -153,26 +153,7 @@ impl Invocation {
         if path == "-" {
             return Ok(self.io.stdin.clone());
         }
-        let path = self.path(path);
-        self.phone.with(|phone| {
-            if path == "/proc/uptime" {
-                let up = phone.world.uptime().as_secs_f64();
-                // All processors were idle half of the time.
-                let text = format!("{up:.2} {:.2}\n", up / 2.0);
-                return Ok(Input::file(Contents::from(text.into_bytes())));
-            }
-            if let Some(bytes) = phone.processes.read_proc(&path) {
-                return Ok(Input::file(Contents::from(bytes)));
-            }
-            Ok(match phone.files.open_to_read(&path)? {
-                OpenTarget::File(id) => Input::file(phone.files.contents(id)),
-                OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => {
-                    self.io.stdin.clone()
-                }
-                OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
-                OpenTarget::Special(_) => Input::empty(),
-            })
-        })
+        open(&self.phone, &self.path(path), &self.io.stdin)
     }
 
     /// Opens and truncates a file for writing.
@@ -190,4 +171,20 @@ impl Invocation {
             OpenTarget::Special(SpecialFile::Null | SpecialFile::Zero) => Output::Null,
         })
     }
+}
+
+/// Opens a file of the phone, or of its processes, for reading; `stdin` is the standard input of who
+/// opens it.
+pub(crate) fn open(phone: &VirtualPhone, path: &str, stdin: &Input) -> Result<Input, Error> {
+    phone.with(|phone| {
+        if let Some(bytes) = phone.processes.read_proc(path) {
+            return Ok(Input::file(Contents::from(bytes)));
+        }
+        Ok(match phone.files.open_to_read(path)? {
+            OpenTarget::File(id) => Input::file(phone.files.contents(id)),
+            OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => stdin.clone(),
+            OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
+            OpenTarget::Special(_) => Input::empty(),
+        })
+    })
 }

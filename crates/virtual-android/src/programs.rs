@@ -28,6 +28,7 @@ mod file_ops;
 mod find;
 mod format;
 mod getopt;
+mod grep;
 pub(crate) mod helper;
 mod ime;
 mod init;
@@ -78,17 +79,24 @@ use futures::future::{BoxFuture, FutureExt};
 use options::ended;
 
 /// One row per program: name, minimum time, caller, how it parses (`options`: by
-/// [`options::Options`], with toybox's endings), function.
+/// [`options::Options`], with toybox's endings), function, and that of toolbox's variant.
 macro_rules! programs {
-    ($($name:literal $work:ident $by:ident $(($client:literal))? $parses:ident $run:path;)*) => {
+    ($($name:literal $work:ident $by:ident $(($client:literal))?
+        $parses:ident $run:path $(, toolbox $old:path)?;)*) => {
         &[$(Program {
             name: $name,
             work: Work::$work,
             called_by: $by $(($client))?,
-            run: programs!(@run $parses $run),
+            run: programs!(@run $parses $run $(, $old)?),
         }),*]
     };
     (@run own $run:path) => { |call| $run(call).boxed() };
+    (@run options $run:path, $old:path) => {
+        |call| match call.release().toybox {
+            true => ended(call, |call| $run(call).boxed()),
+            false => $old(call).boxed(),
+        }
+    };
     (@run options $run:path) => { |call| ended(call, |call| $run(call).boxed()) };
 }
 
@@ -98,66 +106,66 @@ pub(crate) static PROGRAMS: ProgramTable = ProgramTable(programs! {
     "am" Service Product own am::am;
     "app_process" Java Product own app_process::app_process;
     "appops" Service Product own appops::appops;
-    "base64" Native Product own text::base64;
+    "base64" Native Product options text::base64;
     "basename" Native Everyday options paths::basename;
-    "cat" Native Product own text::cat;
-    "chmod" Native Product own file_ops::chmod;
+    "cat" Native Product options text::cat, toolbox text::old::cat;
+    "chmod" Native Product options file_ops::chmod, toolbox file_ops::old::chmod;
     "clear" Native Everyday options machine::clear;
     "cmd" Service Product own cmd::cmd;
     "content" Java Product own content::content;
-    "cp" Native Recording own file_ops::cp;
+    "cp" Native Recording options file_ops::cp, toolbox file_ops::old::cp;
     "cut" Native Everyday options columns::cut;
-    "date" Native Recording own clock::date;
+    "date" Native Recording options clock::date, toolbox clock::old::date;
     "dd" Native Everyday own file_ops::dd;
-    "df" Native Recording own ls::df;
+    "df" Native Recording options ls::df, toolbox ls::old::df;
     "dirname" Native Everyday options paths::dirname;
     "dmesg" Native Recording own kernel::dmesg;
     "du" Native Everyday options paths::du;
     "dumpsys" Report Product own dumpsys::dumpsys;
-    "env" Native Recording own system::env;
+    "env" Native Recording options system::env;
     "find" Native Everyday options find::find;
     "free" Native Recording options machine::free;
     "getevent" Native Recording own evdev::getevent;
     "getprop" Client Product own properties::getprop;
-    "grep" Native Recording own text::grep;
-    "head" Native Recording own text::head;
-    "id" Native Recording own system::id;
+    "grep" Native Recording options grep::grep;
+    "head" Native Recording options text::head;
+    "id" Native Recording options system::id, toolbox system::old_id;
     "ifconfig" Native Recording own network::ifconfig;
     "ime" Service Recording own ime::ime;
     "input" Service Product own input::input;
     "ip" Client Client("adbutils") own network::ip;
     "kill" Native Product own signals::kill;
-    "killall" Native Everyday own signals::killall;
-    "ln" Native Everyday own file_ops::ln;
+    "killall" Native Everyday options signals::killall;
+    "ln" Native Everyday options file_ops::ln, toolbox file_ops::old::ln;
     "log" Client Recording own logcat::log;
     "logcat" Logs Product own logcat::logcat;
-    "ls" Native Product own ls::ls;
+    "ls" Native Product options ls::ls, toolbox ls::old::ls;
     "lsof" Native Recording options machine::lsof;
     "md5" Native Client("uiautomator2") options digest::md5;
-    "md5sum" Native Client("uiautomator2") own text::md5sum;
+    "md5sum" Native Client("uiautomator2") options digest::shasum;
     "media" Java Recording own media::media;
-    "mkdir" Native Product own file_ops::mkdir;
+    "mkdir" Native Product options file_ops::mkdir, toolbox file_ops::old::mkdir;
     "mktemp" Native Everyday options paths::mktemp;
     "monkey" Java Recording own monkey::monkey;
     "mount" Native Everyday options machine::mount;
-    "mv" Native Everyday own file_ops::mv;
+    "mv" Native Everyday options file_ops::mv, toolbox file_ops::old::mv;
     "netcfg" Native Recording own interfaces::netcfg;
     "netstat" Native Recording own interfaces::netstat;
     "nohup" Native Everyday options launch::nohup;
     "nproc" Native Everyday options machine::nproc;
     "paste" Native Everyday options columns::paste;
-    "pgrep" Client Everyday own signals::pgrep;
-    "pidof" Native Everyday own ps::pidof;
+    "pgrep" Client Everyday options signals::pgrep;
+    "pidof" Native Everyday options ps::pidof;
     "ping" Native Everyday own ping::ping;
-    "pkill" Client Everyday own signals::pgrep;
+    "pkill" Client Everyday options signals::pgrep;
     "pm" Service Product own pm::pm;
-    "printenv" Native Everyday own system::env;
-    "ps" Client Product own ps::ps;
-    "readlink" Native Everyday own ls::readlink;
+    "printenv" Native Everyday options system::printenv;
+    "ps" Client Product options ps::ps, toolbox ps::old::ps;
+    "readlink" Native Everyday options ls::readlink;
     "realpath" Native Everyday options paths::realpath;
     "reboot" Client Product own system::reboot;
-    "rm" Native Product own file_ops::rm;
-    "rmdir" Native Everyday own file_ops::rmdir;
+    "rm" Native Product options file_ops::rm, toolbox file_ops::old::rm;
+    "rmdir" Native Everyday options file_ops::rmdir, toolbox file_ops::old::rmdir;
     "run-as" Native Client("Appium") own run_as::run_as;
     "screencap" Native Product own screen::screencap;
     "screenrecord" Recorder Product own screenrecord::screenrecord;
@@ -174,27 +182,27 @@ pub(crate) static PROGRAMS: ProgramTable = ProgramTable(programs! {
     "sha512sum" Native Everyday options digest::shasum;
     "sort" Native Everyday options sort::sort;
     "start" Native Recording own init::start_stop;
-    "stat" Native Everyday own ls::stat;
+    "stat" Native Everyday options ls::stat;
     "stop" Native Client("Appium") own init::start_stop;
     "svc" Service Recording own svc::svc;
     "sync" Native Everyday options machine::sync;
-    "tail" Native Everyday own text::tail;
+    "tail" Native Everyday options text::tail;
     "tee" Native Everyday options columns::tee;
     "time" Native Everyday options launch::time;
     "timeout" Native Everyday options launch::timeout;
     "toolbox" Native Recording options launch::toolbox;
     "top" Client Recording own top::top;
-    "touch" Native Product own file_ops::touch;
+    "touch" Native Product options file_ops::touch, toolbox file_ops::old::touch;
     "toybox" Native Client("uiautomator2") options launch::toybox;
     "tr" Native Everyday options tr::tr;
     "uiautomator" Dump Product own dump::uiautomator;
-    "uname" Native Everyday own system::uname;
+    "uname" Native Everyday options system::uname;
     "uniq" Native Everyday options columns::uniq;
-    "uptime" Native Recording own clock::uptime;
+    "uptime" Native Recording options clock::uptime, toolbox clock::old::uptime;
     "vmstat" Native Recording own kernel::vmstat;
-    "wc" Native Everyday own text::wc;
-    "which" Native Product own system::which;
-    "whoami" Native Recording own system::whoami;
+    "wc" Native Everyday options text::wc;
+    "which" Native Product options system::which;
+    "whoami" Native Recording options system::whoami;
     "wm" Service Product own screen::wm;
     "xargs" Native Everyday options launch::xargs;
     "yes" Native Everyday options columns::yes;

@@ -64,6 +64,8 @@ const DEVICES: &[(&str, SpecialFile)] = &[
 ];
 
 const TEXTS: &[(&str, &str)] = &[
+    // It is written when it is read.
+    ("/proc/uptime", ""),
     ("/proc/version", "Linux version 6.1.0-virtual (thumbwire@memory) #1 SMP PREEMPT\n"),
     (
         "/proc/cpuinfo",

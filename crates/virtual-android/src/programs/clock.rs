@@ -1,12 +1,12 @@
 //! `date` and `uptime`: the phone's clock, virtual and in UTC. The `date` of toolbox is in [`old`].
 
-mod old;
+pub(super) mod old;
 pub(super) use old::given_time;
 
 use super::Invocation;
-use crate::io::Status;
+use super::options::{Failure, Options, Outcome, about};
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime::{self, BrokenDownTime};
 use jiff::tz::TimeZone;
 
@@ -35,61 +35,106 @@ fn format_time(at: Timestamp, format: &str, zone: &str) -> String {
         .unwrap_or_default()
 }
 
-/// `date [-u] [-d @SECONDS] [+FORMAT]`; the shell user may not set the clock, as on a phone.
-pub(super) async fn date(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::date(call).await;
+/// Seconds since 1970 of a time as `date -d` and `touch -d` read it: `@SECONDS`, a date, a time of
+/// today, or both.
+pub(super) fn parse_time(text: &str, now: u64) -> Option<u64> {
+    if let Some(seconds) = text.strip_prefix('@') {
+        return seconds.split('.').next()?.parse().ok();
     }
-    let mut at =
-        timestamp(call.phone.with(|phone| phone.world.unix_time())).unwrap_or(Timestamp::MAX);
-    let mut format = "%a %b %e %T %Z %Y";
-    let mut args = call.args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "-u" => {}
-            "-d" => match args
-                .next()
-                .and_then(|text| timestamp(text.trim_start_matches('@').parse().ok()?))
-            {
-                Some(given) => at = given,
-                None => {
-                    call.err("date: bad date\n").await;
-                    return Ok(1);
-                }
-            },
-            text => match text.strip_prefix('+') {
-                Some(given) => format = given,
-                None => {
-                    call.err("date: cannot set date: Operation not permitted\n").await;
-                    return Ok(1);
-                }
-            },
+    let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
+    let (whole, _) = text.split_once('.').unwrap_or((text, ""));
+    let today = date_time(now).date();
+    let full = ["%F %T", "%FT%T", "%F %H:%M", "%FT%H:%M", "%a %b %e %T %Z %Y"];
+    let parsed = full.iter().find_map(|format| DateTime::strptime(format, whole).ok());
+    let parsed =
+        parsed.or_else(|| Some(Date::strptime("%F", whole).ok()?.to_datetime(Time::midnight())));
+    let parsed = parsed.or_else(|| {
+        let times = ["%T", "%H:%M"];
+        let time = times.iter().find_map(|format| Time::strptime(format, whole).ok())?;
+        Some(today.to_datetime(time))
+    });
+    unix_time(parsed.or_else(|| Some(date_time(compact_time(text, now)?)))?)
+}
+
+/// The same of `[[CC]YY]MMDDhhmm[.ss]`.
+pub(super) fn compact_time(text: &str, now: u64) -> Option<u64> {
+    let (digits, seconds) = text.split_once('.').unwrap_or((text, "00"));
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let year = date_time(now).year();
+    let full = match digits.len() {
+        8 => format!("{year:04}{digits}"),
+        10 if digits.starts_with(['7', '8', '9']) => format!("19{digits}"),
+        10 => format!("20{digits}"),
+        12 => digits.to_owned(),
+        _ => return None,
+    };
+    unix_time(DateTime::strptime("%Y%m%d%H%M%S", format!("{full}{seconds:0>2}")).ok()?)
+}
+
+fn unix_time(at: DateTime) -> Option<u64> {
+    u64::try_from(TimeZone::UTC.to_timestamp(at).ok()?.as_second()).ok()
+}
+
+/// `date [-u] [-d TIME | -r FILE] [-I[hours|minutes|seconds]] [+FORMAT | TIME]`; the shell user may
+/// not set the clock, as on a phone.
+pub(super) async fn date(call: &Invocation) -> Outcome {
+    let long = [("date", 'd'), ("iso", 'I'), ("iso-8601", 'I'), ("reference", 'r'), ("utc", 'u')];
+    let options = Options::read(&call.args, "d:I;r:s:u", &long)?;
+    let now = call.phone.with(|phone| phone.world.unix_time());
+    let mut at = now;
+    let bad = |text: &str| Failure::new(format!("bad date {text}"));
+    if let Some(text) = options.value('d') {
+        at = parse_time(text, now).ok_or_else(|| bad(text))?;
+    } else if let Some(path) = options.value('r') {
+        let full = call.path(path);
+        let stat = call.phone.with(|phone| phone.files.stat(&full, true));
+        at = stat.map_err(|reason| about(path, reason))?.modified;
+    }
+    let mut format = match options.value('I') {
+        None => "%a %b %e %T %Z %Y",
+        Some("" | "d" | "date") => "%F",
+        Some("h" | "hours") => "%FT%H%:z",
+        Some("m" | "minutes") => "%FT%H:%M%:z",
+        Some("s" | "seconds") => "%FT%T%:z",
+        Some(other) => return Err(Failure::new(format!("bad -I {other}"))),
+    };
+    let given = options.rest.first().map(String::as_str).or(options.value('s'));
+    if let Some(text) = given {
+        match text.strip_prefix('+') {
+            Some(given) => format = given,
+            None => {
+                parse_time(text, now).ok_or_else(|| bad(text))?;
+                return Err(Failure::new("cannot set date: Operation not permitted"));
+            }
         }
     }
+    let at = timestamp(at).unwrap_or(Timestamp::MAX);
     call.out(format!("{}\n", format_time(at, format, call.release().utc))).await?;
     Ok(0)
 }
 
-/// `uptime`
-pub(super) async fn uptime(call: Invocation) -> Status {
+/// `uptime [-ps]`
+pub(super) async fn uptime(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "ps", &[])?;
+    options.at_most(0)?;
     let (now, up) =
         call.phone.with(|phone| (phone.world.unix_time(), phone.world.since_restart().as_secs()));
-    if !call.release().toybox {
-        // toolbox's `uptime.c` of Android 4.4.
-        let time = |seconds: u64| {
-            let days = match seconds / 86_400 {
-                0 => String::new(),
-                1 => "1 day, ".to_owned(),
-                days => format!("{days} days, "),
-            };
-            let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);
-            format!("{days}{hours:02}:{minutes:02}:{:02}", seconds % 60)
-        };
-        let (up, zero) = (time(up), time(0));
-        call.out(format!("up time: {up}, idle time: {zero}, sleep time: {zero}\n")).await?;
+    let (days, hours, minutes) = (up / 86_400, up / 3_600 % 24, up / 60 % 60);
+    if options.has('s') {
+        call.out(format!("{}\n", dated(now.saturating_sub(up)))).await?;
         return Ok(0);
     }
-    let (days, hours, minutes) = (up / 86_400, up / 3_600 % 24, up / 60 % 60);
+    if options.has('p') {
+        let units = [(days, "day"), (hours, "hour"), (minutes, "minute")];
+        let parts = units
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, unit)| format!("{count} {unit}{}", if *count == 1 { "" } else { "s" }));
+        call.out(format!("up {}\n", parts.collect::<Vec<_>>().join(", "))).await?;
+        return Ok(0);
+    }
     let days = if days > 0 { format!("{days} days, ") } else { String::new() };
     let time = date_time(now).strftime("%T");
     call.out(format!(

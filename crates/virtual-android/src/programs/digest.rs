@@ -1,12 +1,11 @@
-//! Checksums: `sha1sum`, `sha224sum`, `sha256sum`, `sha384sum`, `sha512sum`, `cksum`, and the `md5`
-//! of toolbox.
+//! Checksums: `md5sum`, `sha1sum`, `sha256sum`, `sha512sum`, and the `md5` of toolbox.
 
 use super::Invocation;
 use super::options::{Failure, Lines, Options, Outcome, open};
 use crate::io::Input;
 use md5::Md5;
 use sha1::Sha1;
-use sha2::{Sha224, Sha256, Sha384, Sha512};
+use sha2::{Sha256, Sha512};
 
 /// A checksum in progress. The crates use different versions of their common trait.
 trait Checksum: Send {
@@ -31,16 +30,14 @@ macro_rules! checksums {
 checksums! {
     md5: Md5;
     sha1: Sha1;
-    sha2: Sha224, Sha256, Sha384, Sha512;
+    sha2: Sha256, Sha512;
 }
 
 fn digest(name: &str) -> Box<dyn Checksum> {
     match name {
         "sha1sum" => Box::<Sha1>::default(),
-        "sha224sum" => Box::<Sha224>::default(),
-        "sha384sum" => Box::<Sha384>::default(),
         "sha512sum" => Box::<Sha512>::default(),
-        "md5" => Box::<Md5>::default(),
+        "md5" | "md5sum" => Box::<Md5>::default(),
         _ => Box::<Sha256>::default(),
     }
 }
@@ -58,7 +55,7 @@ async fn sum(name: &str, input: &Input) -> String {
     digest.end().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `sha256sum [-bcs] [FILE…]` and its like.
+/// `md5sum [-bcs] [FILE…]`, `sha256sum` and its like.
 pub(super) async fn shasum(call: &Invocation) -> Outcome {
     let options =
         Options::read(&call.args, "bcs", &[("check", 'c'), ("status", 's'), ("brief", 'b')])?;

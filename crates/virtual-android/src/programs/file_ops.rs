@@ -1,353 +1,515 @@
 //! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`, with toybox's texts.
 //! Those of toolbox, which old phones have, are in [`old`].
 
-mod old;
+pub(super) mod old;
 
 use super::Invocation;
-use crate::files::{Error, FileType};
+use super::clock::parse_time;
+use super::options::{Failure, Options, Outcome};
+use crate::files::{Error, FileType, Files, Stat};
 use crate::io::Status;
 
 /// Maximum depth of a tree that is copied or removed.
 const MAX_DEPTH: u32 = 64;
 
-/// The option letters, and the other arguments.
-fn options(call: &Invocation) -> (String, Vec<&str>) {
-    let (mut letters, mut rest) = (String::new(), Vec::new());
-    let mut args = call.args.iter().map(String::as_str);
-    // toybox accepts options after the paths too.
-    while let Some(arg) = args.next() {
-        match arg.strip_prefix('-') {
-            Some("-") => {
-                rest.extend(args);
-                break;
-            }
-            Some(more) if !more.is_empty() => letters.push_str(more),
-            _ => rest.push(arg),
-        }
-    }
-    (letters, rest)
+/// `NAME: TEXT`; the status of one failure among several files.
+async fn complain(call: &Invocation, text: String) -> i32 {
+    call.err(format!("{}: {text}\n", call.name)).await;
+    1
 }
 
-async fn needs(call: &Invocation, arguments: u32) -> Status {
-    let plural = if arguments == 1 { "" } else { "s" };
-    call.err(format!(
-        "{}: Needs {arguments} argument{plural} (see \"{} --help\")\n",
-        call.name, call.name
-    ))
-    .await;
-    Ok(1)
-}
-
-/// `rm [-rf] PATH…`
-pub(super) async fn rm(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::rm(call).await;
+/// `rm [-fRrv] PATH…`
+pub(super) async fn rm(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "fRrv", &[("force", 'f')])?;
+    if !options.has('f') {
+        options.at_least(1)?;
     }
-    let (letters, paths) = options(&call);
-    let recursive = letters.contains(['r', 'R']);
-    let force = letters.contains('f');
-    if paths.is_empty() && !force {
-        return needs(&call, 1).await;
-    }
+    let recursive = options.has('r') || options.has('R');
     let mut status = 0;
-    for path in paths {
+    for path in &options.rest {
         let full = call.path(path);
-        match call.phone.with(|phone| remove(&mut phone.files, &full, recursive, 0)) {
-            Err(Error::NotFound) if force => {}
-            Err(reason) => status = call.failed(path, reason).await?,
+        let mut removed = Vec::new();
+        let done = call.phone.with(|phone| {
+            let mut note = |below: &str, kind| removed.push((format!("{path}{below}"), kind));
+            remove_noting(&mut phone.files, &full, "", recursive, 0, &mut note)
+        });
+        if options.has('v') {
+            for (path, kind) in removed {
+                let what = if kind == FileType::Directory { "rmdir" } else { "rm" };
+                call.out(format!("{what} '{path}'\n")).await?;
+            }
+        }
+        match done {
+            Err(Error::NotFound) if options.has('f') => {}
+            Err(reason) => status = complain(call, format!("{path}: {reason}")).await,
             Ok(()) => {}
         }
     }
     Ok(status)
 }
 
-fn remove(
-    files: &mut crate::files::Files,
+/// Removes a file, or with `recursive` a tree.
+fn remove(files: &mut Files, path: &str, recursive: bool) -> Result<(), Error> {
+    remove_noting(files, path, "", recursive, 0, &mut |_, _| {})
+}
+
+/// The same, naming each removed path below `path`.
+fn remove_noting(
+    files: &mut Files,
     path: &str,
+    below: &str,
     recursive: bool,
     depth: u32,
+    note: &mut dyn FnMut(&str, FileType),
 ) -> Result<(), Error> {
-    let stat = files.stat(path, false)?;
+    let full = format!("{}{below}", path.trim_end_matches('/'));
+    let full = if full.is_empty() { "/" } else { &full };
+    let stat = files.stat(full, false)?;
     if stat.kind == FileType::Directory && recursive {
         if depth > MAX_DEPTH {
             return Err(Error::TooManyLinks);
         }
-        for (name, _) in files.list(path)? {
-            remove(files, &format!("{}/{name}", path.trim_end_matches('/')), true, depth + 1)?;
+        for (name, _) in files.list(full)? {
+            remove_noting(files, path, &format!("{below}/{name}"), true, depth + 1, note)?;
         }
     }
-    files.remove(path, recursive)
+    files.remove(full, recursive)?;
+    note(below, stat.kind);
+    Ok(())
 }
 
-/// `rmdir PATH…`
-pub(super) async fn rmdir(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::rmdir(call).await;
-    }
+/// `rmdir [-p] PATH…`
+pub(super) async fn rmdir(call: &Invocation) -> Outcome {
+    let long = [("parents", 'p'), ("ignore-fail-on-non-empty", 'i')];
+    let options = Options::read(&call.args, "p", &long)?;
+    options.at_least(1)?;
     let mut status = 0;
-    for path in options(&call).1 {
-        let full = call.path(path);
-        let done = call.phone.with(|phone| match phone.files.stat(&full, false)?.kind {
-            FileType::Directory => phone.files.remove(&full, true),
-            _ => Err(Error::NotADirectory),
-        });
-        if let Err(reason) = done {
-            status = call.failed(path, reason).await?;
+    for path in &options.rest {
+        let mut path = path.as_str();
+        loop {
+            let full = call.path(path);
+            let done = call.phone.with(|phone| match phone.files.stat(&full, false)?.kind {
+                FileType::Directory => phone.files.remove(&full, true),
+                _ => Err(Error::NotADirectory),
+            });
+            match done {
+                Err(Error::NotEmpty) if options.has('i') => break,
+                Err(reason) => {
+                    status = complain(call, format!("{path}: {reason}")).await;
+                    break;
+                }
+                Ok(()) => {}
+            }
+            match path.trim_end_matches('/').rsplit_once('/') {
+                Some((above, _)) if options.has('p') && !above.is_empty() => path = above,
+                _ => break,
+            }
         }
     }
     Ok(status)
 }
 
-/// `mkdir [-p] [-m MODE] PATH…`
-pub(super) async fn mkdir(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::mkdir(call).await;
-    }
-    let (letters, mut paths) = options(&call);
-    let mode = if letters.contains('m') && !paths.is_empty() {
-        u32::from_str_radix(paths.remove(0), 8).unwrap_or(0o777)
-    } else {
-        0o777
+/// `mkdir [-pv] [-m MODE] PATH…`
+pub(super) async fn mkdir(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "vpm:", &[("parent", 'p'), ("parents", 'p')])?;
+    options.at_least(1)?;
+    let mode = match options.value('m') {
+        Some(text) => changed(0o777, text, true).ok_or_else(|| bad_mode(text))?,
+        None => 0o777,
     };
-    if paths.is_empty() {
-        return needs(&call, 1).await;
-    }
     let mut status = 0;
-    for path in paths {
-        let full = call.path(path);
-        let made = call.phone.with(|phone| {
-            if !letters.contains('p') {
-                return phone.files.make_directory(&full, mode);
-            }
-            let ends = full.match_indices('/').skip(1).map(|(at, _)| at).chain([full.len()]);
-            for end in ends {
-                match phone.files.make_directory(&full[..end], mode) {
-                    Ok(()) | Err(Error::Exists) => {}
-                    Err(reason) => return Err(reason),
+    for path in &options.rest {
+        let parts = path.trim_end_matches('/').match_indices('/').map(|(at, _)| at);
+        let parts = parts.filter(|at| options.has('p') && *at > 0).chain([path.len()]);
+        let mut failure = None;
+        for end in parts {
+            let (part, last) = (&path[..end], end == path.len());
+            let full = call.path(part);
+            let mode = if last { mode } else { 0o777 };
+            let made = call.phone.with(|phone| match phone.files.make_directory(&full, mode) {
+                Err(Error::Exists) if options.has('p') => {
+                    match phone.files.stat(&full, true)?.kind {
+                        FileType::Directory => Ok(false),
+                        _ if last => Err(Error::Exists),
+                        _ => Err(Error::NotADirectory),
+                    }
+                }
+                made => made.map(|()| true),
+            });
+            match made {
+                Ok(true) if options.has('v') => {
+                    call.err(format!("mkdir: created directory '{part}'\n")).await;
+                }
+                Ok(_) => {}
+                Err(reason) => {
+                    failure = Some(reason);
+                    break;
                 }
             }
-            match phone.files.stat(&full, true)?.kind {
-                FileType::Directory => Ok(()),
-                _ => Err(Error::Exists),
-            }
-        });
-        if let Err(reason) = made {
-            call.err(format!("mkdir: '{path}': {reason}\n")).await;
-            status = 1;
+        }
+        if let Some(reason) = failure {
+            status = complain(call, format!("'{path}': {reason}")).await;
         }
     }
     Ok(status)
 }
 
-/// `touch [-c] PATH…`
-pub(super) async fn touch(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::touch(call).await;
+/// `touch [-acfhm] [-d TIME] [-t TIME] [-r FILE] PATH…`
+pub(super) async fn touch(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "acd:fmr:t:h", &[("no-create", 'c'), ("date", 'd')])?;
+    options.at_least(1)?;
+    let now = call.phone.with(|phone| phone.files.now);
+    let mut time = now;
+    if let Some(text) = options.value('d').or(options.value('t')) {
+        let given = match options.has('d') {
+            true => parse_time(text, now),
+            false => super::clock::compact_time(text, now),
+        };
+        time = given.ok_or_else(|| Failure::new(format!("bad date {text}")))?;
+    } else if let Some(path) = options.value('r') {
+        let full = call.path(path);
+        let stat = call.phone.with(|phone| phone.files.stat(&full, true));
+        time =
+            stat.map_err(|reason| Failure::new(format!("Can't stat {path}: {reason}")))?.modified;
     }
-    let (letters, paths) = options(&call);
-    if paths.is_empty() {
-        return needs(&call, 1).await;
-    }
+    // Files have no time of their last access here.
+    let accessed_only = options.has('a') && !options.has('m');
     let mut status = 0;
-    for path in paths {
+    for path in &options.rest {
         let full = call.path(path);
         let touched = call.phone.with(|phone| {
-            let now = phone.files.now;
-            match phone.files.set_modified(&full, true, now) {
-                Err(Error::NotFound) if letters.contains('c') => Ok(()),
-                Err(Error::NotFound) => phone.files.open_to_write(&full, 0o666, true).map(drop),
-                other => other,
+            let files = &mut phone.files;
+            if files.stat(&full, !options.has('h')) == Err(Error::NotFound) {
+                if options.has('c') {
+                    return Ok(());
+                }
+                files.open_to_write(&full, 0o666, true)?;
+            } else if accessed_only {
+                return Ok(());
             }
+            files.set_modified(&full, !options.has('h'), time)
         });
         if let Err(reason) = touched {
-            call.err(format!("touch: '{path}': {reason}\n")).await;
-            status = 1;
+            status = complain(call, format!("'{path}': {reason}")).await;
         }
     }
     Ok(status)
 }
 
-/// `chmod MODE PATH…`, with an octal mode or `[ugoa]*[+-=][rwx]*`.
-pub(super) async fn chmod(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::chmod(call).await;
-    }
+fn bad_mode(text: &str) -> Failure {
+    Failure::new(format!("bad mode '{text}'"))
+}
+
+/// `chmod [-fRv] MODE PATH…`, with an octal mode or `[ugoa]*[+-=][rwxXst]*,…`.
+pub(super) async fn chmod(call: &Invocation) -> Outcome {
     // `-x` is a mode here, not an option.
-    let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
-    let args = match args.as_slice() {
-        ["-f" | "-v", rest @ ..] => rest,
-        all => all,
+    let is_option = |arg: &&String| {
+        arg.len() > 1 && arg.starts_with('-') && arg[1..].chars().all(|c| "vfR".contains(c))
     };
-    let [mode, paths @ ..] = args else { return needs(&call, 2).await };
+    let (given, rest): (Vec<&String>, Vec<&String>) = call.args.iter().partition(is_option);
+    let has = |letter| given.iter().any(|arg| arg.contains(letter));
+    let [change, paths @ ..] = rest.as_slice() else { return Err(Failure::needs(2)) };
+    if paths.is_empty() {
+        return Err(Failure::needs(2));
+    }
+    changed(0, change, false).ok_or_else(|| bad_mode(change))?;
     let mut status = 0;
-    for path in paths {
-        let full = call.path(path);
-        let Ok(before) = call.phone.with(|phone| phone.files.stat(&full, true)) else {
-            status = call.failed(path, Error::NotFound).await?;
-            continue;
-        };
-        let Some(mode) = changed(before.mode, mode) else {
-            call.err(format!("chmod: bad mode '{mode}'\n")).await;
-            return Ok(1);
-        };
-        if let Err(reason) = call.phone.with(|phone| phone.files.set_mode(&full, mode)) {
-            call.err(format!("chmod: '{path}' to {mode:o}: {reason}\n")).await;
-            status = 1;
-        }
-    }
-    Ok(status)
-}
-
-fn changed(before: u32, change: &str) -> Option<u32> {
-    if let Ok(mode) = u32::from_str_radix(change, 8) {
-        return (mode <= 0o7777).then_some(mode);
-    }
-    let at = change.find(['+', '-', '='])?;
-    let (who, rest) = change.split_at(at);
-    let (operator, what) = rest.split_at(1);
-    let mut bits = 0;
-    for c in what.chars() {
-        bits |= match c {
-            'r' => 0o444,
-            'w' => 0o222,
-            'x' | 'X' => 0o111,
-            _ => return None,
-        };
-    }
-    let mut mask = 0;
-    for c in who.chars() {
-        mask |= match c {
-            'u' => 0o700,
-            'g' => 0o070,
-            'o' => 0o007,
-            'a' => 0o777,
-            _ => return None,
-        };
-    }
-    let mask = if mask == 0 { 0o777 } else { mask };
-    Some(match operator {
-        "+" => before | (bits & mask),
-        "-" => before & !(bits & mask),
-        _ => (before & !mask) | (bits & mask),
-    })
-}
-
-/// `ln -s TARGET PATH`; hard links are not supported.
-pub(super) async fn ln(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::ln(call).await;
-    }
-    let (letters, args) = options(&call);
-    let ([target, path], true) = (args.as_slice(), letters.contains('s')) else {
-        return needs(&call, 2).await;
-    };
-    let full = call.path(path);
-    let linked = call.phone.with(|phone| {
-        // Shared storage (FUSE over f2fs) has no links.
-        if full.starts_with("/sdcard/") || full.starts_with("/storage/") {
-            Err(Error::Denied)
-        } else {
-            phone.files.link(&full, target)
-        }
-    });
-    match linked {
-        Ok(()) => Ok(0),
-        Err(reason) => {
-            call.err(format!(
-                "ln: cannot create symbolic link from '{target}' to '{path}': {reason}\n"
-            ))
-            .await;
-            Ok(1)
-        }
-    }
-}
-
-/// `cp [-rf] FROM… TO`
-pub(super) async fn cp(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::cp(call).await;
-    }
-    transfer(&call, false).await
-}
-
-/// `mv [-f] FROM… TO`
-pub(super) async fn mv(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::mv(call).await;
-    }
-    transfer(&call, true).await
-}
-
-async fn transfer(call: &Invocation, moving: bool) -> Status {
-    let (letters, args) = options(call);
-    let Some((to, from)) = args.split_last().filter(|(_, from)| !from.is_empty()) else {
-        return needs(call, 2).await;
-    };
-    let target = call.path(to);
-    let into = call
-        .phone
-        .with(|phone| phone.files.stat(&target, true))
-        .is_ok_and(|stat| stat.kind == FileType::Directory);
-    if from.len() > 1 && !into {
-        call.err(format!("{}: '{to}' not directory\n", call.name)).await;
-        return Ok(1);
-    }
-    let recursive = moving || letters.contains(['r', 'R', 'a']);
-    let mut status = 0;
-    for path in from {
-        let source = call.path(path);
-        let name = source.rsplit('/').next().unwrap_or_default();
-        let target =
-            if into { format!("{}/{name}", target.trim_end_matches('/')) } else { target.clone() };
-        let done = call.phone.with(|phone| {
-            if source == target {
-                return Err(Error::Invalid);
-            }
-            if moving {
-                phone.files.rename(&source, &target)
-            } else {
-                copy(&mut phone.files, &source, &target, recursive, 0)
-            }
-        });
-        match done {
-            Ok(()) => {}
-            Err(Error::IsADirectory) if !recursive => {
-                call.err(format!("cp: Skipped dir '{path}'\n")).await;
-                status = 1;
-            }
+    let mut left: Vec<(String, bool)> =
+        paths.iter().rev().map(|path| ((*path).clone(), true)).collect();
+    while let Some((path, given)) = left.pop() {
+        let full = call.path(&path);
+        let stat = match call.phone.with(|phone| phone.files.stat(&full, given)) {
+            Ok(stat) => stat,
             Err(reason) => {
-                call.err(format!("{}: '{path}': {reason}\n", call.name)).await;
-                status = 1;
+                status = complain(call, format!("{path}: {reason}")).await;
+                continue;
+            }
+        };
+        // Links below are left alone.
+        if stat.kind == FileType::Link {
+            continue;
+        }
+        let is_directory = stat.kind == FileType::Directory;
+        let mode = changed(stat.mode, change, is_directory).unwrap_or(stat.mode);
+        match call.phone.with(|phone| phone.files.set_mode(&full, mode)) {
+            Err(reason) if !has('f') => {
+                status = complain(call, format!("'{path}' to {mode:04o}: {reason}")).await;
+            }
+            Err(_) => status = 1,
+            Ok(()) if has('v') => call.out(format!("chmod '{path}' to {change}\n")).await?,
+            Ok(()) => {}
+        }
+        if has('R') && is_directory && full.matches('/').count() <= MAX_DEPTH as usize {
+            let below = call.phone.with(|phone| phone.files.list(&full)).unwrap_or_default();
+            let base = path.trim_end_matches('/');
+            left.extend(below.into_iter().rev().map(|(name, _)| (format!("{base}/{name}"), false)));
+        }
+    }
+    Ok(status)
+}
+
+/// A mode after a change: toybox's `string_to_mode`. The shell of adb has no `umask`.
+fn changed(before: u32, change: &str, is_directory: bool) -> Option<u32> {
+    if change.starts_with(|c: char| c.is_ascii_digit()) {
+        return u32::from_str_radix(change, 8).ok().filter(|mode| *mode <= 0o7777);
+    }
+    let mut mode = before;
+    for part in change.split(',') {
+        let at = part.find(['+', '-', '='])?;
+        let (who, rest) = part.split_at(at);
+        let (operator, what) = rest.split_at(1);
+        let mut mask = 0;
+        for c in who.chars() {
+            mask |= match c {
+                'u' => 0o4700,
+                'g' => 0o2070,
+                'o' => 0o1007,
+                'a' => 0o7777,
+                _ => return None,
+            };
+        }
+        let mask = if mask == 0 { 0o7777 } else { mask };
+        let mut bits = 0;
+        for c in what.chars() {
+            bits |= match c {
+                'r' => 0o444,
+                'w' => 0o222,
+                'x' => 0o111,
+                'X' if is_directory || mode & 0o111 != 0 => 0o111,
+                'X' => 0,
+                's' => 0o6000,
+                't' => 0o1000,
+                // The bits that another has.
+                'u' | 'g' | 'o' if what.len() == 1 => {
+                    let shift = ["o", "g", "u"].iter().position(|who| *who == what)? * 3;
+                    (mode >> shift & 7) * 0o111
+                }
+                _ => return None,
+            };
+        }
+        // The sticky bit belongs to nobody.
+        let mask = mask | bits & 0o1000;
+        mode = match operator {
+            "+" => mode | bits & mask,
+            "-" => mode & !(bits & mask),
+            // Which clears the bits that belong to nobody, too.
+            _ => mode & !(mask | 0o7000) | bits & mask,
+        };
+    }
+    Some(mode)
+}
+
+/// `ln -s [-fnv] [-t FOLDER] TARGET… [PATH]`; hard links are not supported.
+pub(super) async fn ln(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "t:Tvnfs", &[])?;
+    options.at_least(1)?;
+    let mut targets = options.rest.clone();
+    let to = match options.value('t') {
+        Some(folder) => folder.to_owned(),
+        None if targets.len() == 1 => ".".to_owned(),
+        None => targets.pop().unwrap_or_default(),
+    };
+    let follows = !options.has('n') && !options.has('T');
+    let is_folder = |phone: &crate::phone::State| {
+        let stat = phone.files.stat(&call.path(&to), follows);
+        stat.is_ok_and(|stat| stat.kind == FileType::Directory)
+    };
+    let into = call.phone.with(|phone| is_folder(phone));
+    let mut status = 0;
+    for target in targets {
+        let name = target.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let path = match into {
+            true => format!("{}/{name}", to.trim_end_matches('/')),
+            false => to.clone(),
+        };
+        let full = call.path(&path);
+        let linked = call.phone.with(|phone| {
+            // Shared storage (FUSE over f2fs) has no links.
+            if !options.has('s') || full.starts_with("/sdcard/") || full.starts_with("/storage/") {
+                return Err(Error::Denied);
+            }
+            if options.has('f') && phone.files.stat(&full, false).is_ok() {
+                phone.files.remove(&full, false)?;
+            }
+            phone.files.link(&full, &target)
+        });
+        match linked {
+            Ok(()) if options.has('v') => call.out(format!("'{path}' -> '{target}'\n")).await?,
+            Ok(()) => {}
+            Err(reason) => {
+                let kind = if options.has('s') { "symbolic" } else { "hard" };
+                let what =
+                    format!("cannot create {kind} link from '{target}' to '{path}': {reason}");
+                status = complain(call, what).await;
             }
         }
     }
     Ok(status)
 }
 
+/// `cp [-adfHLnPpRrTuv] [-t FOLDER] FROM… TO`
+pub(super) async fn cp(call: &Invocation) -> Outcome {
+    let long = [("preserve", 'p'), ("remove-destination", 'F'), ("archive", 'a')];
+    let options = Options::read(&call.args, "aRHLPprduvnFft:T", &long)?;
+    transfer(call, &options, false).await
+}
+
+/// `mv [-fnTv] [-t FOLDER] FROM… TO`
+pub(super) async fn mv(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "vnfFt:T", &[("verbose", 'v')])?;
+    transfer(call, &options, true).await
+}
+
+/// The last part of a path.
+fn last_part(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
+}
+
+async fn transfer(call: &Invocation, options: &Options, moving: bool) -> Outcome {
+    options.at_least(1)?;
+    let mut from = options.rest.clone();
+    let to = match options.value('t') {
+        Some(folder) => folder.to_owned(),
+        None if from.len() < 2 => return Err(Failure::new("Needs 2 arguments")),
+        None => from.pop().unwrap_or_default(),
+    };
+    let target = call.path(&to);
+    let kind = call.phone.with(|phone| phone.files.stat(&target, true).map(|stat| stat.kind));
+    let into = kind == Ok(FileType::Directory);
+    if (from.len() > 1 || options.has('t')) && !into {
+        return Err(Failure::new(format!("'{to}' not directory")));
+    }
+    if options.has('T') && into {
+        return Err(Failure::new(format!("'{to}' is a directory")));
+    }
+    let recursive = ['r', 'R', 'a'].iter().any(|letter| options.has(*letter));
+    let keeps_links = ['P', 'd', 'a'].iter().any(|letter| options.has(*letter))
+        || recursive && !options.has('H') && !options.has('L');
+    let copying = Copying {
+        recursive,
+        follows: !keeps_links,
+        follows_below: options.has('L'),
+        keeps_time: options.has('a') || options.has('p'),
+    };
+    let mut status = 0;
+    for path in &from {
+        let source = call.path(path);
+        let name = last_part(&source);
+        let (target, shown) = match into {
+            true => (
+                format!("{}/{name}", target.trim_end_matches('/')),
+                format!("{}/{name}", to.trim_end_matches('/')),
+            ),
+            false => (target.clone(), to.clone()),
+        };
+        let stat = |path: &str, follow| call.phone.with(|phone| phone.files.stat(path, follow));
+        let there = match stat(&source, !moving && copying.follows) {
+            Ok(stat) => stat,
+            Err(reason) => {
+                status = complain(call, format!("bad '{path}': {reason}")).await;
+                continue;
+            }
+        };
+        let before = stat(&target, true).ok();
+        if before.is_some() && options.has('n')
+            || options.has('u') && before.as_ref().is_some_and(|it| it.modified >= there.modified)
+        {
+            continue;
+        }
+        if before.as_ref().is_some_and(|before| before.inode == there.inode) {
+            if !moving {
+                status = complain(call, format!("'{path}' is '{shown}'")).await;
+            }
+            continue;
+        }
+        if there.kind == FileType::Directory && !moving {
+            if before.as_ref().is_some_and(|before| before.kind != FileType::Directory) {
+                status = complain(call, format!("dir at '{}'", last_part(path))).await;
+                continue;
+            }
+            if !recursive {
+                let text = format!("Skipped dir '{}': {}", last_part(&shown), Error::NotFound);
+                status = complain(call, text).await;
+                continue;
+            }
+        }
+        let mut copied = Vec::new();
+        let done = call.phone.with(|phone| match moving {
+            true => phone.files.rename(&source, &target),
+            false => copy(&mut phone.files, &source, &target, &there, copying, 0, &mut copied),
+        });
+        if options.has('v') {
+            for below in copied {
+                call.out(format!(
+                    "cp '{path}{}'\n",
+                    below.strip_prefix(&source).unwrap_or_default()
+                ))
+                .await?;
+            }
+        }
+        if let Err(reason) = done {
+            let text = match moving {
+                true => format!("bad '{path}': {reason}"),
+                false => format!("{shown}: {reason}"),
+            };
+            status = complain(call, text).await;
+        }
+    }
+    Ok(status)
+}
+
+/// How trees are copied.
+#[derive(Clone, Copy)]
+struct Copying {
+    recursive: bool,
+    /// Whether links that are given are followed, and those below them.
+    follows: bool,
+    follows_below: bool,
+    keeps_time: bool,
+}
+
+impl Copying {
+    /// Everything, with links followed.
+    const PLAIN: Self =
+        Self { recursive: true, follows: true, follows_below: true, keeps_time: false };
+}
+
+/// Copies a file, or a tree, and lists what was copied.
 fn copy(
-    files: &mut crate::files::Files,
+    files: &mut Files,
     from: &str,
     to: &str,
-    recursive: bool,
+    stat: &Stat,
+    how: Copying,
     depth: u32,
+    copied: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let stat = files.stat(from, true)?;
+    copied.push(from.to_owned());
+    if let Some(target) = stat.target.as_ref().filter(|_| stat.kind == FileType::Link) {
+        return files.link(to, target);
+    }
     if stat.kind != FileType::Directory {
         let contents = files.read(from)?;
-        return files.write(to, contents.as_ref(), stat.mode);
+        files.write(to, contents.as_ref(), stat.mode)?;
+    } else {
+        if !how.recursive {
+            return Err(Error::IsADirectory);
+        }
+        if depth > MAX_DEPTH || to.starts_with(&format!("{from}/")) {
+            return Err(Error::Invalid);
+        }
+        match files.make_directory(to, stat.mode) {
+            Ok(()) | Err(Error::Exists) => {}
+            Err(reason) => return Err(reason),
+        }
+        for (name, stat) in files.list(from)? {
+            let below = format!("{from}/{name}");
+            let stat = if how.follows_below { files.stat(&below, true)? } else { stat };
+            copy(files, &below, &format!("{to}/{name}"), &stat, how, depth + 1, copied)?;
+        }
     }
-    if !recursive {
-        return Err(Error::IsADirectory);
-    }
-    if depth > MAX_DEPTH || to.starts_with(&format!("{from}/")) {
-        return Err(Error::Invalid);
-    }
-    match files.make_directory(to, stat.mode) {
-        Ok(()) | Err(Error::Exists) => {}
-        Err(reason) => return Err(reason),
-    }
-    for (name, _) in files.list(from)? {
-        copy(files, &format!("{from}/{name}"), &format!("{to}/{name}"), true, depth + 1)?;
+    if how.keeps_time {
+        files.set_modified(to, true, stat.modified)?;
     }
     Ok(())
 }

@@ -402,7 +402,10 @@ pub(super) async fn sh(mut call: Invocation) -> Status {
         }
     }
     let text = match call.arg(0) {
-        None | Some("-" | "-s") => return Ok(Box::pin(shell.interact(&call.io, None)).await),
+        None | Some("-" | "-s") => {
+            shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
+            return Ok(Box::pin(shell.interact(&call.io, None)).await);
+        }
         Some("-c") => {
             let Some(text) = call.arg(1) else {
                 call.err("/system/bin/sh: -c: requires an argument\n").await;

@@ -1,183 +1,288 @@
 //! Listing files: `ls`, `stat`, `df`, `readlink`, with the texts of toybox, Android's set of small
 //! programs since 6.0. Those of toolbox are in [`old`].
 
-mod old;
+pub(super) mod old;
 
 use super::Invocation;
 use super::clock::date_time;
-use crate::files::{Error, FileType, Stat, absolute};
-use crate::io::Status;
+use super::options::{Options, Outcome};
+use super::paths::{readable, resolved};
+use crate::files::{Error, FileType, Files, Stat, absolute};
 
 /// Maximum depth of `ls -R`.
 const MAX_DEPTH: usize = 64;
 
-#[derive(Clone, Copy, Default)]
-struct LsOptions {
-    long: bool,
-    all: bool,
-    almost: bool,
-    itself: bool,
-    recursive: bool,
-    classify: bool,
-    size_order: bool,
-    time_order: bool,
-    reverse: bool,
+/// A file to list: its name, what it is, and how many links it has.
+struct Entry {
+    name: String,
+    stat: Stat,
+    links: usize,
 }
 
-/// `ls [-1aAdlFRSrt] [PATH…]`
-pub(super) async fn ls(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::ls(call).await;
-    }
-    let mut snapshot = LsOptions::default();
-    let mut paths = Vec::new();
-    for arg in &call.args {
-        match arg.strip_prefix('-').filter(|letters| !letters.is_empty()) {
-            None => paths.push(arg.as_str()),
-            Some(letters) => {
-                for letter in letters.chars() {
-                    match letter {
-                        'l' | 'n' | 'g' | 'o' => snapshot.long = true,
-                        'a' => snapshot.all = true,
-                        'A' => snapshot.almost = true,
-                        'd' => snapshot.itself = true,
-                        'R' => snapshot.recursive = true,
-                        'F' | 'p' => snapshot.classify = true,
-                        'S' => snapshot.size_order = true,
-                        't' => snapshot.time_order = true,
-                        'r' => snapshot.reverse = true,
-                        '1' | 'h' | 'i' | 's' | 'Z' | 'C' | 'x' | 'q' | 'b' | 'f' | 'L' | 'k'
-                        | 'm' | 'u' | 'c' => {}
-                        other => {
-                            call.err(format!("ls: Unknown option '{other}' (see \"ls --help\")\n"))
-                                .await;
-                            return Ok(1);
-                        }
-                    }
-                }
+impl Entry {
+    /// An entry at a path, with what a link points to if `follow` is set and that is there.
+    fn new(files: &Files, path: &str, name: String, follow: bool) -> Result<Self, Error> {
+        let own = files.stat(path, false)?;
+        let stat = if follow { files.stat(path, true).unwrap_or(own) } else { own };
+        // A folder is in itself, and above its folders.
+        let links = match stat.kind {
+            FileType::Directory => {
+                let below = files.list(path).unwrap_or_default();
+                2 + below.iter().filter(|(_, stat)| stat.kind == FileType::Directory).count()
             }
+            _ => 1,
+        };
+        Ok(Self { name, stat, links })
+    }
+
+    /// KiB on the disk, in blocks of 4.
+    fn blocks(&self) -> u64 {
+        match self.stat.kind {
+            FileType::File | FileType::Directory => self.stat.size.div_ceil(4_096) * 4,
+            FileType::Link | FileType::Device => 0,
         }
     }
-    if paths.is_empty() {
-        paths.push(".");
-    }
+}
+
+/// `ls [-1ACFHLNRSZabcdfghiklmnopqrstux] [-w COLUMNS] [PATH…]`; `--color` has no effect.
+pub(super) async fn ls(call: &Invocation) -> Outcome {
+    let long = [("color", 'N'), ("full-time", 'j'), ("show-control-chars", 'N')];
+    let options = Options::read(&call.args, "ZgoACFHLNRSabcdfhiklmnpqrstuw:x1", &long)?;
+    let has = |letter| options.has(letter);
+    let width = usize::try_from(options.number('w')?.unwrap_or(80)).unwrap_or(80);
+    let is_long = ['l', 'g', 'o', 'n', 'j'].into_iter().any(has);
+    let given = if options.rest.is_empty() { vec![".".to_owned()] } else { options.rest.clone() };
     let mut status = 0;
-    let many = paths.len() > 1 || snapshot.recursive;
-    let mut directories = Vec::new();
-    let mut plain = Vec::new();
-    for path in paths {
-        let full = call.path(path);
-        // A link given as an argument is followed, except by `ls -l`.
-        let follow = !snapshot.long || path.ends_with('/');
-        match call.phone.with(|phone| {
-            phone.files.stat(&full, follow).or_else(|_| phone.files.stat(&full, false))
-        }) {
-            Ok(stat) if stat.kind == FileType::Directory && !snapshot.itself => {
-                directories.push(path.to_owned())
-            }
-            Ok(stat) => plain.push((path.to_owned(), stat)),
-            Err(reason) => status = call.failed(path, reason).await?,
-        }
-    }
-    if !plain.is_empty() {
-        call.out(rows(plain, snapshot, false)).await?;
-    }
-    directories.reverse();
-    while let Some(path) = directories.pop() {
+    let many = given.len() > 1 || has('R');
+    let (mut directories, mut plain) = (Vec::new(), Vec::new());
+    for path in given {
         let full = call.path(&path);
-        let listed: Result<_, Error> = call.phone.with(|phone| {
-            let mut entries = phone.files.list(&full)?;
-            if snapshot.all {
-                let here = phone.files.stat(&full, true)?;
-                let above =
-                    phone.files.stat(&absolute(&full, ".."), true).unwrap_or_else(|_| here.clone());
-                entries.extend([(".".to_owned(), here), ("..".to_owned(), above)]);
-            } else if !snapshot.almost {
-                entries.retain(|(name, _)| !name.starts_with('.'));
+        // A link given as an argument is followed, except by `ls -l`.
+        let follow =
+            has('L') || has('H') || path.ends_with('/') || !is_long && !has('d') && !has('F');
+        let entry = call.phone.with(|phone| {
+            let entry = Entry::new(&phone.files, &full, path.clone(), follow)?;
+            // The name of a link that is listed itself keeps its own kind.
+            match entry.stat.kind {
+                FileType::Directory => Ok(entry),
+                _ => Entry::new(&phone.files, &full, path.clone(), has('L') || has('H')),
             }
-            Ok(entries)
         });
-        match listed {
-            Err(reason) => status = call.failed(&path, reason).await?,
-            Ok(entries) => {
-                if many {
-                    call.out(format!("{path}:\n")).await?;
-                }
-                if snapshot.recursive && path.matches('/').count() < MAX_DEPTH {
-                    let below = entries.iter().filter(|(name, stat)| {
-                        stat.kind == FileType::Directory && name != "." && name != ".."
-                    });
-                    let below: Vec<String> = below
-                        .map(|(name, _)| format!("{}/{name}", path.trim_end_matches('/')))
-                        .collect();
-                    directories.extend(below.into_iter().rev());
-                }
-                call.out(rows(entries, snapshot, true)).await?;
-                if many && !directories.is_empty() {
-                    call.out("\n").await?;
-                }
+        match entry {
+            Ok(entry) if entry.stat.kind == FileType::Directory && !has('d') => {
+                directories.push((path, 0));
+            }
+            Ok(entry) => plain.push(entry),
+            Err(reason) => {
+                call.err(format!("ls: {path}: {reason}\n")).await;
+                status = 1;
             }
         }
+    }
+    // A title follows an empty line, if something was printed before it.
+    let mut printed = !plain.is_empty();
+    if printed {
+        call.out(listed(plain, &options, width, false)).await?;
+    }
+    directories.sort();
+    directories.reverse();
+    while let Some((path, depth)) = directories.pop() {
+        let full = call.path(&path);
+        let entries = call.phone.with(|phone| {
+            let files = &phone.files;
+            let mut names: Vec<String> =
+                files.list(&full)?.into_iter().map(|(name, _)| name).collect();
+            if !has('A') && !has('a') && !has('f') {
+                names.retain(|name| !name.starts_with('.'));
+            }
+            if has('a') || has('f') {
+                names.extend([".".to_owned(), "..".to_owned()]);
+            }
+            let entries = names.into_iter().map(|name| {
+                let path = absolute(&full, &name);
+                let parent = || Entry::new(files, &full, "..".to_owned(), true);
+                Entry::new(files, &path, name, has('L')).or_else(|_| parent())
+            });
+            entries.collect::<Result<Vec<Entry>, Error>>()
+        });
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(reason) => {
+                call.err(format!("ls: {path}: {reason}\n")).await;
+                status = 1;
+                continue;
+            }
+        };
+        if many {
+            let between = if std::mem::replace(&mut printed, true) { "\n" } else { "" };
+            call.out(format!("{between}{path}:\n")).await?;
+        }
+        if has('R') && depth < MAX_DEPTH {
+            let below = entries.iter().filter(|entry| {
+                entry.stat.kind == FileType::Directory && entry.name != "." && entry.name != ".."
+            });
+            let mut below: Vec<(String, usize)> = below
+                .map(|entry| (format!("{}/{}", path.trim_end_matches('/'), entry.name), depth + 1))
+                .collect();
+            below.sort();
+            directories.extend(below.into_iter().rev());
+        }
+        call.out(listed(entries, &options, width, true)).await?;
     }
     Ok(status)
 }
 
-fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool) -> String {
-    entries.sort_by(|(a, of_a), (b, of_b)| {
-        let by = if look.size_order {
-            of_b.size.cmp(&of_a.size)
-        } else if look.time_order {
-            of_b.modified.cmp(&of_a.modified)
-        } else {
-            std::cmp::Ordering::Equal
-        };
-        by.then_with(|| a.cmp(b))
-    });
-    if look.reverse {
-        entries.reverse();
-    }
-    let mut text = String::new();
-    if look.long && total {
-        let blocks: u64 = entries.iter().map(|(_, stat)| stat.size.div_ceil(4096) * 4).sum();
-        text.push_str(&format!("total {blocks}\n"));
-    }
-    let width = |of: &dyn Fn(&Stat) -> String| {
-        entries.iter().map(|(_, stat)| of(stat).len()).max().unwrap_or(0)
-    };
-    let owners = width(&|stat| user(stat.uid));
-    let groups = width(&|stat| user(stat.gid));
-    let sizes = width(&|stat| stat.size.to_string());
-    for (name, stat) in &entries {
-        if look.long {
-            let at = date_time(stat.modified);
-            text.push_str(&format!(
-                "{} 1 {:<owners$} {:<groups$} {:>sizes$} {}-{:02}-{:02} {:02}:{:02} ",
-                letters(stat),
-                user(stat.uid),
-                user(stat.gid),
-                stat.size,
-                at.year(),
-                at.month(),
-                at.day(),
-                at.hour(),
-                at.minute()
-            ));
+/// The entries as printed; `total` adds the sum of their blocks to long lists.
+fn listed(mut entries: Vec<Entry>, options: &Options, width: usize, total: bool) -> String {
+    let has = |letter| options.has(letter);
+    if !has('f') {
+        entries.sort_by(|a, b| {
+            let by = match () {
+                () if has('S') => b.stat.size.cmp(&a.stat.size),
+                () if has('t') => b.stat.modified.cmp(&a.stat.modified),
+                () => std::cmp::Ordering::Equal,
+            };
+            by.then_with(|| a.name.cmp(&b.name))
+        });
+        if has('r') {
+            entries.reverse();
         }
-        text.push_str(name);
-        if look.classify {
-            text.push_str(match stat.kind {
+    }
+    let is_long = ['l', 'g', 'o', 'n', 'j'].into_iter().any(has);
+    let rows = cells(&entries, options, is_long);
+    let mut text = String::new();
+    if total && (is_long || has('s')) {
+        let sum: u64 = entries.iter().map(Entry::blocks).sum();
+        let sum = if has('h') { readable(sum << 10) } else { sum.to_string() };
+        text = format!("total {sum}\n");
+    }
+    if has('m') && !is_long {
+        let mut column = 0;
+        for (nth, row) in rows.iter().enumerate() {
+            let last = nth + 1 == rows.len();
+            if column > 0 && column + row.len() + 2 > width {
+                text.push('\n');
+                column = 0;
+            } else if column > 0 {
+                text.push(' ');
+            }
+            text += row;
+            text.push_str(if last { "" } else { "," });
+            column += row.len() + 2;
+        }
+        if !rows.is_empty() {
+            text.push('\n');
+        }
+        return text;
+    }
+    let columns = if is_long || has('1') || !has('C') && !has('x') { 1 } else { rows.len() };
+    text + &in_columns(&rows, columns, width, has('x'))
+}
+
+/// The rows in as many columns as fit, down or across.
+fn in_columns(rows: &[String], most: usize, width: usize, across: bool) -> String {
+    let mut columns = most.max(1);
+    let place = |nth: usize, columns: usize| match across {
+        true => (nth / columns, nth % columns),
+        false => {
+            let height = rows.len().div_ceil(columns);
+            (nth % height, nth / height)
+        }
+    };
+    let mut widths;
+    loop {
+        widths = vec![0; columns];
+        for (nth, row) in rows.iter().enumerate() {
+            let at = place(nth, columns).1;
+            widths[at] = widths[at].max(row.chars().count());
+        }
+        if columns == 1 || widths.iter().map(|width| width + 2).sum::<usize>() <= width {
+            break;
+        }
+        columns -= 1;
+    }
+    let mut lines = vec![String::new(); rows.len().div_ceil(columns)];
+    for (nth, row) in rows.iter().enumerate() {
+        let (line, column) = place(nth, columns);
+        let indent: usize = widths[..column].iter().map(|width| width + 2).sum();
+        let padded = format!("{:<indent$}{row}", lines[line]);
+        lines[line] = padded;
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The text of each entry, with its columns aligned.
+fn cells(entries: &[Entry], options: &Options, is_long: bool) -> Vec<String> {
+    let has = |letter| options.has(letter);
+    let size = |bytes: u64| if has('h') { readable(bytes) } else { bytes.to_string() };
+    let owner = |id: u32| if has('n') { id.to_string() } else { user(id) };
+    type Cell<'a> = (bool, bool, &'a dyn Fn(&Entry) -> String);
+    let (own, group) = (|it: &Entry| owner(it.stat.uid), |it: &Entry| owner(it.stat.gid));
+    // Whether the cell is shown, whether it is right-aligned, and its text.
+    let columns: [Cell<'_>; 8] = [
+        (has('i'), true, &|it| it.stat.inode.to_string()),
+        (has('s'), true, &|it| size_of_blocks(it.blocks(), has('h'))),
+        (is_long, false, &|it| letters(&it.stat)),
+        (is_long, true, &|it| it.links.to_string()),
+        (is_long && !has('g'), false, &own),
+        (is_long && !has('o'), false, &group),
+        // The files of this phone have no labels.
+        (has('Z'), false, &|_| "?".to_owned()),
+        (is_long, true, &|it| size(it.stat.size)),
+    ];
+    let mut rows = vec![String::new(); entries.len()];
+    for (_, right, text) in columns.iter().filter(|(shown, ..)| *shown) {
+        let texts: Vec<String> = entries.iter().map(text).collect();
+        let width = texts.iter().map(String::len).max().unwrap_or(0);
+        for (row, text) in rows.iter_mut().zip(texts) {
+            *row += &if *right { format!("{text:>width$} ") } else { format!("{text:<width$} ") };
+        }
+    }
+    let exact = has('j') || options.given().filter(|(letter, _)| *letter == 'l').count() > 1;
+    for (row, entry) in rows.iter_mut().zip(entries) {
+        if is_long {
+            let format = if exact { "%F %T.000000000 +0000" } else { "%F %H:%M" };
+            *row += &format!("{} ", date_time(entry.stat.modified).strftime(format));
+        }
+        *row += &shown(&entry.name, has('b'), has('q'));
+        let target = entry.stat.target.as_ref().filter(|_| is_long);
+        if has('F') && target.is_none() || has('p') && entry.stat.kind == FileType::Directory {
+            *row += match entry.stat.kind {
                 FileType::Directory => "/",
                 FileType::Link => "@",
-                FileType::File if stat.mode & 0o111 != 0 => "*",
+                FileType::File if entry.stat.mode & 0o111 != 0 => "*",
                 _ => "",
-            });
+            };
         }
-        if let (true, Some(target)) = (look.long, &stat.target) {
-            text.push_str(&format!(" -> {target}"));
+        if let Some(target) = target {
+            *row += &format!(" -> {target}");
         }
-        text.push('\n');
     }
-    text
+    rows
+}
+
+fn size_of_blocks(blocks: u64, human: bool) -> String {
+    if human { readable(blocks << 10) } else { blocks.to_string() }
+}
+
+/// A name with escapes (`-b`), or with `?` for what cannot be printed (`-q`).
+fn shown(name: &str, escapes: bool, marks: bool) -> String {
+    if !escapes && !marks {
+        return name.to_owned();
+    }
+    let mut shown = String::new();
+    for c in name.chars() {
+        match c {
+            c if c.is_control() && marks => shown.push('?'),
+            '\n' => shown += "\\n",
+            '\t' => shown += "\\t",
+            ' ' if escapes => shown += "\\ ",
+            '\\' if escapes => shown += "\\\\",
+            c if c.is_control() => shown += &format!("\\{:03o}", u32::from(c)),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// `drwxr-xr-x`
@@ -219,78 +324,86 @@ pub(super) fn user(id: u32) -> String {
     }
 }
 
-/// `stat [-c FORMAT] FILE…`
-pub(super) async fn stat(call: Invocation) -> Status {
-    let (mut format, mut paths, mut follow) = (None, Vec::new(), false);
-    let mut args = call.args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "-c" => format = args.next().cloned(),
-            "-L" => follow = true,
-            path => paths.push(path),
-        }
-    }
-    if paths.is_empty() {
-        call.err("stat: Needs 1 argument\n").await;
-        return Ok(1);
-    }
+/// `stat [-Lt] [-c FORMAT] FILE…`
+pub(super) async fn stat(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "c:Lt", &[("format", 'c')])?;
+    options.at_least(1)?;
+    let terse = "%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %o";
+    let usual = "  File: %N\n  Size: %s\t Blocks: %b\t IO Blocks: %B\t %F\nDevice: %Dh/%dd\t Inode: %i\t Links: \
+                 %h\t Device type: %t,%T\nAccess: (0%a/%A)\tUid: (%5u/%8U)\tGid: (%5g/%8G)\nAccess: %x\nModify: \
+                 %y\nChange: %z";
+    let format = options.value('c').unwrap_or(if options.has('t') { terse } else { usual });
     let mut status = 0;
-    for path in paths {
+    for path in &options.rest {
         let full = call.path(path);
-        match call.phone.with(|phone| phone.files.stat(&full, follow)) {
+        let entry = call.phone.with(|phone| {
+            let entry = Entry::new(&phone.files, &full, path.clone(), options.has('L'))?;
+            let followed = options.has('L') && phone.files.stat(&full, true).is_err();
+            if followed { Err(Error::NotFound) } else { Ok(entry) }
+        });
+        match entry {
             Err(reason) => {
                 call.err(format!("stat: '{path}': {reason}\n")).await;
                 status = 1;
             }
-            Ok(stat) => {
-                let text = match &format {
-                    Some(format) => formatted(format, path, &stat),
-                    None => format!(
-                        "  File: {path}\n  Size: {}\t Blocks: {}\t IO Blocks: 512\t{}\nAccess: ({:04o}/{})\tUid: ({:>5}/{:>8})\tGid: ({:>5}/{:>8})\nModify: {}\n",
-                        stat.size,
-                        stat.size.div_ceil(512),
-                        described(stat.kind),
-                        stat.mode,
-                        letters(&stat),
-                        stat.uid,
-                        user(stat.uid),
-                        stat.gid,
-                        user(stat.gid),
-                        stat.modified
-                    ),
-                };
-                call.out(format!("{}\n", text.trim_end_matches('\n'))).await?;
-            }
+            Ok(entry) => call.out(format!("{}\n", formatted(format, &entry))).await?,
         }
     }
     Ok(status)
 }
 
-fn formatted(format: &str, path: &str, stat: &Stat) -> String {
-    let mut text = String::new();
-    let mut chars = format.chars();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            text.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('n') => text.push_str(path),
-            Some('s') => text.push_str(&stat.size.to_string()),
-            Some('a') => text.push_str(&format!("{:o}", stat.mode)),
-            Some('A') => text.push_str(&letters(stat)),
-            Some('f') => text.push_str(&format!("{:x}", stat.full_mode())),
-            Some('u') => text.push_str(&stat.uid.to_string()),
-            Some('U') => text.push_str(&user(stat.uid)),
-            Some('g') => text.push_str(&stat.gid.to_string()),
-            Some('G') => text.push_str(&user(stat.gid)),
-            Some('Y') => text.push_str(&stat.modified.to_string()),
-            Some('F') => text.push_str(described(stat.kind)),
-            Some(other) => text.extend(['%', other]),
-            None => text.push('%'),
-        }
+/// The number of the device that holds all files, which this phone does not have: that of `/data` on
+/// a Pixel.
+const DEVICE: u32 = 0xfe2d;
+
+fn formatted(format: &str, entry: &Entry) -> String {
+    let stat = &entry.stat;
+    let (mut text, mut rest) = (String::new(), format);
+    let at = date_time(stat.modified).strftime("%F %T.000000000 +0000").to_string();
+    while let Some((before, after)) = rest.split_once('%') {
+        text += before;
+        let end = after.find(|c: char| !"-0123456789".contains(c)).unwrap_or(after.len());
+        let (sizes, after) = after.split_at(end);
+        let Some(letter) = after.chars().next() else {
+            text.push('%');
+            return text;
+        };
+        rest = &after[letter.len_utf8()..];
+        let value = match letter {
+            'a' => format!("{:o}", stat.mode),
+            'A' => letters(stat),
+            'b' => (entry.blocks() * 2).to_string(),
+            'B' => "512".to_owned(),
+            'd' => DEVICE.to_string(),
+            'D' => format!("{DEVICE:x}"),
+            'f' => format!("{:x}", stat.full_mode()),
+            'F' => described(stat.kind).to_owned(),
+            'g' => stat.gid.to_string(),
+            'G' => user(stat.gid),
+            'h' => entry.links.to_string(),
+            'i' => stat.inode.to_string(),
+            'n' => entry.name.clone(),
+            'N' => match &stat.target {
+                Some(target) => format!("{} -> '{target}'", entry.name),
+                None => entry.name.clone(),
+            },
+            'o' => "4096".to_owned(),
+            's' => stat.size.to_string(),
+            't' | 'T' => "0".to_owned(),
+            'u' => stat.uid.to_string(),
+            'U' => user(stat.uid),
+            'x' | 'y' | 'z' => at.clone(),
+            'X' | 'Y' | 'Z' => stat.modified.to_string(),
+            '%' => "%".to_owned(),
+            _ => "?".to_owned(),
+        };
+        let width = sizes.trim_start_matches('-').parse::<usize>().unwrap_or(0).min(4_096);
+        text += &match sizes.starts_with('-') {
+            true => format!("{value:<width$}"),
+            false => format!("{value:>width$}"),
+        };
     }
-    text
+    text + rest
 }
 
 fn described(kind: FileType) -> &'static str {
@@ -302,31 +415,77 @@ fn described(kind: FileType) -> &'static str {
     }
 }
 
-/// `readlink [-f] PATH`
-pub(super) async fn readlink(call: Invocation) -> Status {
-    let Some(path) = call.args.iter().rfind(|arg| !arg.starts_with('-')) else { return Ok(1) };
-    let full = call.path(path);
-    let target =
-        call.phone.with(|phone| phone.files.stat(&full, false)).ok().and_then(|stat| stat.target);
-    match (target, call.arg(0) == Some("-f")) {
-        (Some(target), _) => call.out(format!("{target}\n")).await.map(|()| 0),
-        (None, true) => call.out(format!("{full}\n")).await.map(|()| 0),
-        (None, false) => Ok(1),
+/// `readlink [-efmnq] PATH…`
+pub(super) async fn readlink(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "nqmef", &[("canonicalize", 'f')])?;
+    options.at_least(1)?;
+    let whole = ['m', 'e', 'f'].iter().any(|letter| options.has(*letter));
+    let mut status = 0;
+    for path in &options.rest {
+        let full = call.path(path);
+        let stat = |follow| call.phone.with(|phone| phone.files.stat(&full, follow));
+        let target = match whole {
+            false => stat(false).ok().and_then(|stat| stat.target),
+            true if options.has('e') && stat(true).is_err() => None,
+            true => match resolved(call, path) {
+                Ok(path) => Some(path),
+                Err(_) => options.has('m').then(|| full.clone()),
+            },
+        };
+        match target {
+            Some(target) => {
+                call.out(format!("{target}{}", if options.has('n') { "" } else { "\n" })).await?;
+            }
+            None => status = 1,
+        }
     }
+    Ok(status)
 }
 
-/// `df [PATH]`
-pub(super) async fn df(call: Invocation) -> Status {
-    if !call.release().toybox {
-        return old::df(call).await;
-    }
+/// `df [-HPahik] [PATH…]`: everything is on one file system.
+pub(super) async fn df(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "HPkhiat:", &[])?;
     let (used, all) = call.phone.with(|phone| phone.files.usage());
-    let (used, all) = (used.div_ceil(1024), all / 1024);
-    call.out(format!(
-        "Filesystem     1K-blocks     Used Available Use% Mounted on\n/dev/fuse      {all:>9} {used:>8} {:>9} {:>3}% /storage/emulated\n",
-        all - used,
-        used * 100 / all.max(1)
-    ))
-    .await
-    .map(|()| 0)
+    let human = options.has('h') || options.has('H');
+    let size = |bytes: u64| if human { readable(bytes) } else { (bytes / 1_024).to_string() };
+    let titles = match human {
+        true => ["Filesystem", "Size", "Used", "Avail", "Use%", "Mounted on"],
+        false => ["Filesystem", "1K-blocks", "Used", "Available", "Use%", "Mounted on"],
+    };
+    let row = [
+        "/dev/fuse".to_owned(),
+        size(all),
+        size(used),
+        size(all.saturating_sub(used)),
+        format!("{}%", (used * 100).div_ceil(all.max(1))),
+        "/storage/emulated".to_owned(),
+    ];
+    let mut rows = vec![titles.map(str::to_owned)];
+    let (mut status, mut errors) = (0, String::new());
+    for path in &options.rest {
+        let full = call.path(path);
+        match call.phone.with(|phone| phone.files.stat(&full, true)) {
+            Ok(_) => rows.push(row.clone()),
+            Err(reason) => {
+                errors += &format!("df: '{path}': {reason}\n");
+                status = 1;
+            }
+        }
+    }
+    if options.rest.is_empty() {
+        rows.push(row);
+    }
+    let least = if human { [14, 5, 4, 5, 4, 0] } else { [14, 9, 4, 9, 4, 0] };
+    let widths: [usize; 6] = std::array::from_fn(|at| {
+        rows.iter().map(|row| row[at].len()).max().unwrap_or(0).max(least[at])
+    });
+    for [name, all, used, free, share, place] in rows {
+        let [first, second, third, fourth, fifth, _] = widths;
+        call.out(format!(
+            "{name:<first$} {all:>second$} {used:>third$} {free:>fourth$} {share:>fifth$} {place}\n"
+        ))
+        .await?;
+    }
+    call.err(errors).await;
+    Ok(status)
 }

@@ -34,10 +34,12 @@ impl Failure {
         Self::Message(text.into(), 1)
     }
 
-    /// `NAME: Needs 2 arguments (see …)`
+    /// `NAME: Need 2 arguments (see …)`
     pub(super) fn needs(arguments: usize) -> Self {
-        let plural = if arguments == 1 { "" } else { "s" };
-        Self::Usage(format!("Needs {arguments} argument{plural}"))
+        Self::Usage(match arguments {
+            1 => "Needs 1 argument".to_owned(),
+            more => format!("Need {more} arguments"),
+        })
     }
 }
 
@@ -50,8 +52,8 @@ impl From<Abort> for Failure {
 /// The status of a failed program: some keep 1 for an answer, or have that of the program they run.
 fn trouble(name: &str) -> i32 {
     match name {
-        "cmp" | "diff" | "expr" | "sort" => 2,
-        "nohup" | "timeout" => 125,
+        "grep" | "sort" => 2,
+        "env" | "nohup" | "timeout" => 125,
         _ => 1,
     }
 }

@@ -45,7 +45,7 @@ pub(super) async fn dirname(call: &Invocation) -> Outcome {
 }
 
 /// The path without links; the last part need not exist.
-fn resolved(call: &Invocation, path: &str) -> Result<String, crate::files::Error> {
+pub(super) fn resolved(call: &Invocation, path: &str) -> Result<String, crate::files::Error> {
     let mut left: Vec<String> = call
         .path(path)
         .split('/')
@@ -251,7 +251,7 @@ pub(super) async fn du(call: &Invocation) -> Outcome {
 }
 
 /// `4.0K`
-fn readable(bytes: u64) -> String {
+pub(super) fn readable(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, 0);
     while value >= 1_000.0 && unit < 4 {
         value /= 1_024.0;

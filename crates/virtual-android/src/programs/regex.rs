@@ -1,34 +1,84 @@
-//! The regular expressions of `grep`, `sed` and others: POSIX patterns, basic and extended,
-//! matched by `regex-lite`.
+//! The regular expressions of `grep`, `sed` and others: POSIX patterns, basic and extended.
 //!
-//! Start with [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references
-//! are refused. The crate walks the line once, so the time is at most the product of line and
-//! pattern, whatever the pattern.
+//! Start with [`Matcher`]. A pattern is parsed to a [`Node`], compiled to a list of [`Step`]s, and
+//! run over the line once with all its threads side by side (Pike's machine), so the time is at most
+//! the product of line and pattern. Of the matches that start first the longest one counts, as POSIX
+//! wants; the crates of Rust return the first alternative that matches.
 //!
-//! As in GNU and BSD libraries, `\|` alternates in basic syntax and `\d`, `\s`, `\w` are classes.
-//! Letters are folded here, because `regex-lite` folds only ASCII.
+//! As in GNU and BSD libraries, `\|` alternates in basic syntax, `\d`, `\s`, `\w` are classes, and
+//! `\<`, `\>` and `\b` are the ends of words. Back references are refused.
 
-use regex_lite::{Regex, RegexBuilder};
-use std::fmt::Write;
 use std::iter::Peekable;
+use std::rc::Rc;
 use std::str::Chars;
 
 /// Maximum bytes of a pattern.
 const MAX_LENGTH: usize = 1024;
 
-/// Maximum bytes of a compiled pattern: repetitions of repetitions could be huge, and lines may be
+/// Maximum steps of a compiled pattern: repetitions of repetitions could be huge, and lines may be
 /// long.
-const COMPILED: usize = 128 * 1024;
+const MAX_STEPS: usize = 8_192;
 
 /// Maximum repetitions in `{…}` (`RE_DUP_MAX`).
 const MAX_REPEATS: u32 = 255;
 
+/// A place in a line: first byte, and the one after the last.
+pub(super) type Place = (usize, usize);
+
 /// A compiled pattern.
 pub(super) struct Matcher {
-    regex: Regex,
-    /// The same, anchored at both ends.
-    whole: Regex,
+    steps: Vec<Step>,
+    /// Groups and the whole.
+    groups: usize,
+    /// The text, if the pattern is nothing else.
+    literal: Option<String>,
     fold: bool,
+}
+
+/// A step of the machine.
+#[derive(Debug)]
+enum Step {
+    Char(char),
+    Any,
+    Class(Class),
+    Check(Check),
+    /// Goes on at both, the first by preference.
+    Split(usize, usize),
+    Jump(usize),
+    /// Remembers the position.
+    Save(usize),
+    Match,
+}
+
+/// What must hold at a position.
+#[derive(Clone, Copy, Debug)]
+enum Check {
+    Start,
+    End,
+    WordStart,
+    WordEnd,
+    WordEdge,
+}
+
+/// `[…]`
+#[derive(Clone, Debug)]
+struct Class {
+    negated: bool,
+    ranges: Vec<(char, char)>,
+    named: Vec<fn(char) -> bool>,
+}
+
+/// A parsed pattern.
+#[derive(Debug)]
+enum Node {
+    Char(char),
+    Any,
+    Class(Class),
+    Check(Check),
+    Group(Box<Node>, usize),
+    All(Vec<Node>),
+    OneOf(Vec<Node>),
+    Repeat(Box<Node>, u32, Option<u32>),
 }
 
 impl Matcher {
@@ -37,52 +87,258 @@ impl Matcher {
         if pattern.len() > MAX_LENGTH {
             return None;
         }
-        let pattern = match fixed {
-            true => {
-                regex_lite::escape(&if fold { pattern.to_lowercase() } else { pattern.to_owned() })
+        let folded = |c: char| if fold { lower(c) } else { c };
+        let mut groups = 1;
+        let node = match fixed {
+            true => Node::All(pattern.chars().map(|c| Node::Char(folded(c))).collect()),
+            false => {
+                let chars = pattern.chars().peekable();
+                let mut parser = Parser { chars, extended, fold, groups, open: 0 };
+                let node = parser.alternatives()?;
+                groups = parser.groups;
+                node
             }
-            false => translate(pattern, extended, fold)?,
         };
-        let compile = |pattern: &str| {
-            RegexBuilder::new(pattern).size_limit(COMPILED).dot_matches_new_line(true).build().ok()
+        let literal = match &node {
+            Node::All(parts) => parts
+                .iter()
+                .map(|part| if let Node::Char(c) = part { Some(*c) } else { None })
+                .collect(),
+            _ => None,
         };
-        Some(Self { regex: compile(&pattern)?, whole: compile(&format!("^(?:{pattern})$"))?, fold })
+        let mut steps = vec![Step::Save(0)];
+        emit(&node, &mut steps)?;
+        steps.extend([Step::Save(1), Step::Match]);
+        Some(Self { steps, groups, literal, fold })
     }
 
     /// Whether the line contains a match, or (`whole`) is one.
     pub(super) fn matches(&self, line: &str, whole: bool) -> bool {
-        let regex = if whole { &self.whole } else { &self.regex };
+        let found = self.find(line, 0);
+        if whole { found == Some((0, line.len())) } else { found.is_some() }
+    }
+
+    /// The longest of the first matches from `start` on.
+    pub(super) fn find(&self, line: &str, start: usize) -> Option<Place> {
+        let folded;
+        let line = if self.fold {
+            folded = line.chars().map(lower).collect::<String>();
+            &folded
+        } else {
+            line
+        };
+        if let Some(literal) = &self.literal {
+            let at = start + line.get(start..)?.find(literal)?;
+            return Some((at, at + literal.len()));
+        }
+        let places = self.run(line, start, 1)?;
+        places.first().copied().flatten()
+    }
+
+    /// The same, as places: the whole, then each group that took part.
+    pub(super) fn captures(&self, line: &str, start: usize) -> Option<Vec<Option<Place>>> {
         match self.fold {
-            true => regex.is_match(&line.to_lowercase()),
-            false => regex.is_match(line),
+            true => self.run(&line.chars().map(lower).collect::<String>(), start, self.groups),
+            false => self.run(line, start, self.groups),
         }
     }
 
-    /// The first match from `start` on, as ranges: the whole, then each group that took part.
-    pub(super) fn captures(&self, line: &str, start: usize) -> Option<Vec<Option<(usize, usize)>>> {
-        match self.fold {
-            true => self.places(&lower(line), start),
-            false => self.places(line, start),
+    /// Runs all threads over the line, the preferred ones first.
+    fn run(&self, line: &str, start: usize, groups: usize) -> Option<Vec<Option<Place>>> {
+        let mut best: Option<Rc<Vec<Option<usize>>>> = None;
+        let mut threads = Threads::new(self.steps.len());
+        let mut next = Threads::new(self.steps.len());
+        let mut at = start;
+        loop {
+            let around = Around {
+                at,
+                before: line[..at].chars().next_back(),
+                after: line[at..].chars().next(),
+            };
+            if best.is_none() {
+                self.follow(&mut threads, 0, Rc::new(vec![None; groups * 2]), around);
+            }
+            for (step, saved) in std::mem::take(&mut threads.list) {
+                let goes_on = match (&self.steps[step], around.after) {
+                    (Step::Match, _) => {
+                        let key = |saved: &[Option<usize>]| (std::cmp::Reverse(saved[0]), saved[1]);
+                        if best.as_ref().is_none_or(|best| key(&saved) > key(best)) {
+                            best = Some(saved);
+                        }
+                        continue;
+                    }
+                    (Step::Char(wanted), Some(c)) => *wanted == c,
+                    (Step::Any, Some(_)) => true,
+                    (Step::Class(class), Some(c)) => class.has(c),
+                    _ => false,
+                };
+                if let Some(c) = around.after.filter(|_| goes_on) {
+                    let at = at + c.len_utf8();
+                    let after = line[at..].chars().next();
+                    self.follow(&mut next, step + 1, saved, Around { at, before: Some(c), after });
+                }
+            }
+            threads.clear();
+            std::mem::swap(&mut threads, &mut next);
+            let Some(c) = around.after.filter(|_| best.is_none() || !threads.list.is_empty())
+            else {
+                break;
+            };
+            at += c.len_utf8();
         }
+        let best = best?;
+        Some(best.chunks(2).map(|pair| pair[0].zip(pair[1])).collect())
     }
 
-    fn places(&self, line: &str, start: usize) -> Option<Vec<Option<(usize, usize)>>> {
-        let captures = self.regex.captures_at(line, start)?;
-        Some(captures.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect())
+    /// Adds the steps that consume a character and are reached from `step`.
+    fn follow(
+        &self,
+        threads: &mut Threads,
+        step: usize,
+        saved: Rc<Vec<Option<usize>>>,
+        around: Around,
+    ) {
+        let mut open = vec![(step, saved)];
+        while let Some((step, mut saved)) = open.pop() {
+            if std::mem::replace(&mut threads.seen[step], true) {
+                continue;
+            }
+            threads.visited.push(step);
+            match &self.steps[step] {
+                Step::Jump(to) => open.push((*to, saved)),
+                Step::Split(first, second) => {
+                    open.push((*second, Rc::clone(&saved)));
+                    open.push((*first, saved));
+                }
+                Step::Save(slot) => {
+                    if *slot < saved.len() {
+                        Rc::make_mut(&mut saved)[*slot] = Some(around.at);
+                    }
+                    open.push((step + 1, saved));
+                }
+                Step::Check(check) if around.holds(*check) => open.push((step + 1, saved)),
+                Step::Check(_) => {}
+                _ => threads.list.push((step, saved)),
+            }
+        }
     }
 }
 
-/// A line in lower case with every character at its place, so that the places of a match are those
-/// of the line.
-fn lower(line: &str) -> String {
-    let lower = |c: char| {
-        let mut lower = c.to_lowercase();
-        match (lower.next(), lower.next()) {
-            (Some(one), None) if one.len_utf8() == c.len_utf8() => one,
-            _ => c,
+/// The threads at a position, by preference, each at another step.
+struct Threads {
+    list: Vec<(usize, Rc<Vec<Option<usize>>>)>,
+    seen: Vec<bool>,
+    visited: Vec<usize>,
+}
+
+impl Threads {
+    fn new(steps: usize) -> Self {
+        Self { list: Vec::new(), seen: vec![false; steps], visited: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        for step in self.visited.drain(..) {
+            self.seen[step] = false;
         }
-    };
-    line.chars().map(lower).collect()
+    }
+}
+
+/// A position in a line, and the characters around it.
+#[derive(Clone, Copy)]
+struct Around {
+    at: usize,
+    before: Option<char>,
+    after: Option<char>,
+}
+
+impl Around {
+    fn holds(self, check: Check) -> bool {
+        let [before, after] = [self.before, self.after].map(|c| c.is_some_and(is_word));
+        match check {
+            Check::Start => self.at == 0,
+            Check::End => self.after.is_none(),
+            Check::WordStart => !before && after,
+            Check::WordEnd => before && !after,
+            Check::WordEdge => before != after,
+        }
+    }
+}
+
+impl Class {
+    fn of(named: fn(char) -> bool, negated: bool) -> Self {
+        Self { negated, ranges: Vec::new(), named: vec![named] }
+    }
+
+    fn has(&self, c: char) -> bool {
+        let ranges = self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
+        (ranges || self.named.iter().any(|fits| fits(c))) != self.negated
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The steps of a node; `None` if there are too many.
+fn emit(node: &Node, steps: &mut Vec<Step>) -> Option<()> {
+    if steps.len() > MAX_STEPS {
+        return None;
+    }
+    match node {
+        Node::Char(c) => steps.push(Step::Char(*c)),
+        Node::Any => steps.push(Step::Any),
+        Node::Class(class) => steps.push(Step::Class(class.clone())),
+        Node::Check(check) => steps.push(Step::Check(*check)),
+        Node::Group(inner, number) => {
+            steps.push(Step::Save(number * 2));
+            emit(inner, steps)?;
+            steps.push(Step::Save(number * 2 + 1));
+        }
+        Node::All(parts) => parts.iter().try_for_each(|part| emit(part, steps))?,
+        Node::OneOf(branches) => {
+            let mut ends = Vec::new();
+            for (nth, branch) in branches.iter().enumerate() {
+                let split = steps.len();
+                let more = nth + 1 < branches.len();
+                if more {
+                    steps.push(Step::Split(split + 1, 0));
+                }
+                emit(branch, steps)?;
+                if more {
+                    ends.push(steps.len());
+                    steps.push(Step::Jump(0));
+                    steps[split] = Step::Split(split + 1, steps.len());
+                }
+            }
+            let end = steps.len();
+            ends.into_iter().for_each(|jump| steps[jump] = Step::Jump(end));
+        }
+        Node::Repeat(inner, least, most) => {
+            (0..*least).try_for_each(|_| emit(inner, steps))?;
+            let mut splits = Vec::new();
+            for _ in 0..most.map_or(1, |most| most - least) {
+                splits.push(steps.len());
+                steps.push(Step::Split(0, 0));
+                emit(inner, steps)?;
+            }
+            if most.is_none() {
+                steps.push(Step::Jump(splits[0]));
+            }
+            let end = steps.len();
+            splits.into_iter().for_each(|split| steps[split] = Step::Split(split + 1, end));
+        }
+    }
+    Some(())
+}
+
+/// A character in lower case, if that has as many bytes, so that the places of a match are those of
+/// the line.
+fn lower(c: char) -> char {
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(one), None) if one.len_utf8() == c.len_utf8() => one,
+        _ => c,
+    }
 }
 
 /// What precedes a repetition mark.
@@ -92,158 +348,195 @@ enum Last {
     Nothing,
     Atom,
     /// `*`, `+` or `?`
-    Mark(char),
+    Mark,
     /// `{…}`
     Bounds,
 }
 
-/// The pattern in the syntax of `regex-lite`; `None` if it is invalid or unsupported.
-fn translate(pattern: &str, extended: bool, fold: bool) -> Option<String> {
-    let mut out = String::new();
-    // Whether a branch starts here.
-    let mut starts = true;
-    let mut last = Last::Nothing;
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        let escaped = c == '\\';
-        let c = if escaped { chars.next()? } else { c };
-        // In basic syntax a backslash makes these special, in extended syntax it makes them
-        // ordinary.
-        let special = escaped != extended;
-        let started = std::mem::take(&mut starts);
-        let before = std::mem::replace(&mut last, Last::Atom);
-        match c {
-            '|' | '(' | ')' if special => {
-                out.push(c);
-                if c != ')' {
-                    (starts, last) = (true, Last::Nothing);
+struct Parser<'a> {
+    chars: Peekable<Chars<'a>>,
+    extended: bool,
+    fold: bool,
+    groups: usize,
+    /// Open groups.
+    open: usize,
+}
+
+impl Parser<'_> {
+    /// Branches up to the end, or to the parenthesis that closes a group.
+    fn alternatives(&mut self) -> Option<Node> {
+        let mut branches = Vec::new();
+        loop {
+            let (branch, ended_by) = self.branch()?;
+            branches.push(branch);
+            match ended_by {
+                Some('|') => {}
+                Some(_) if self.open == 0 => return None,
+                None if self.open > 0 => return None,
+                _ => break,
+            }
+        }
+        match branches.len() {
+            1 => branches.pop(),
+            _ => Some(Node::OneOf(branches)),
+        }
+    }
+
+    /// A branch, and the special character that ended it.
+    fn branch(&mut self) -> Option<(Node, Option<char>)> {
+        let mut parts = Vec::new();
+        // Whether the branch starts here.
+        let mut starts = true;
+        let mut last = Last::Nothing;
+        while let Some(c) = self.chars.next() {
+            let escaped = c == '\\';
+            let c = if escaped { self.chars.next()? } else { c };
+            // In basic syntax a backslash makes these special, in extended syntax it makes them
+            // ordinary.
+            let special = escaped != self.extended;
+            let started = std::mem::take(&mut starts);
+            let before = std::mem::replace(&mut last, Last::Atom);
+            let part = match c {
+                '|' | ')' if special => return Some((Node::All(parts), Some(c))),
+                '(' if special => {
+                    let number = self.groups;
+                    self.groups += 1;
+                    self.open += 1;
+                    let inner = self.alternatives()?;
+                    self.open -= 1;
+                    Node::Group(Box::new(inner), number)
                 }
-            }
-            '{' if special && before == Last::Atom => {
-                let (least, most) = bounds(&mut chars, extended)?;
-                write!(out, "{{{least},{most}}}").ok()?;
-                last = Last::Bounds;
-            }
-            '{' if special && before != Last::Nothing => return None,
-            '{' | '}' if special && !extended => return None,
-            '*' | '+' | '?' if before != Last::Nothing && !escaped && (extended || c == '*') => {
-                let mark = match before {
-                    Last::Bounds => return None,
-                    // `a+?` is lazy in `regex-lite`, but `(a+)?` here.
-                    Last::Mark(mark) => {
-                        out.pop();
-                        if mark == c { c } else { '*' }
+                '{' if special && before == Last::Atom => {
+                    let (least, most) = self.bounds()?;
+                    last = Last::Bounds;
+                    Node::Repeat(Box::new(parts.pop()?), least, most)
+                }
+                '{' if special && before != Last::Nothing => return None,
+                '{' | '}' if special && !self.extended => return None,
+                '*' | '+' | '?'
+                    if before != Last::Nothing && !escaped && (self.extended || c == '*') =>
+                {
+                    if before == Last::Bounds {
+                        return None;
                     }
-                    _ => c,
-                };
-                out.push(mark);
-                last = Last::Mark(mark);
-            }
-            'd' if escaped => out.push_str("[0-9]"),
-            's' if escaped => out.push_str("[ \\t]"),
-            'w' if escaped => out.push_str("[A-Za-z0-9_]"),
-            c if escaped && c.is_ascii_alphanumeric() => return None,
-            '.' if !escaped => out.push('.'),
-            '^' if !escaped && started => {
-                out.push('^');
-                (starts, last) = (true, Last::Nothing);
-            }
-            '$' if !escaped && ends_branch(&chars, extended) => out.push('$'),
-            '[' if !escaped => class(&mut chars, &mut out, fold)?,
-            c => literal(&mut out, c, fold),
+                    last = Last::Mark;
+                    let (least, most) = match c {
+                        '*' => (0, None),
+                        '+' => (1, None),
+                        _ => (0, Some(1)),
+                    };
+                    Node::Repeat(Box::new(parts.pop()?), least, most)
+                }
+                'd' | 'D' if escaped => Node::Class(Class::of(|c| c.is_ascii_digit(), c == 'D')),
+                's' | 'S' if escaped => Node::Class(Class::of(|c| " \t".contains(c), c == 'S')),
+                'w' | 'W' if escaped => Node::Class(Class::of(is_word, c == 'W')),
+                'b' if escaped => Node::Check(Check::WordEdge),
+                '<' if escaped => Node::Check(Check::WordStart),
+                '>' if escaped => Node::Check(Check::WordEnd),
+                c if escaped && c.is_ascii_alphanumeric() => return None,
+                '.' if !escaped => Node::Any,
+                '^' if !escaped && started => {
+                    (starts, last) = (true, Last::Nothing);
+                    Node::Check(Check::Start)
+                }
+                '$' if !escaped && self.ends_branch() => Node::Check(Check::End),
+                '[' if !escaped => Node::Class(self.class()?),
+                c => Node::Char(if self.fold { lower(c) } else { c }),
+            };
+            parts.push(part);
+        }
+        Some((Node::All(parts), None))
+    }
+
+    /// Whether the rest begins with the end of a branch.
+    fn ends_branch(&self) -> bool {
+        let mut rest = self.chars.clone();
+        match rest.next() {
+            None => true,
+            Some('|' | ')') => self.extended,
+            Some('\\') => !self.extended && matches!(rest.next(), Some('|' | ')')),
+            Some(_) => false,
         }
     }
-    Some(out)
-}
 
-fn literal(out: &mut String, c: char, fold: bool) {
-    let mut bytes = [0; 4];
-    match fold {
-        true => c.to_lowercase().for_each(|c| {
-            out.push_str(&regex_lite::escape(c.encode_utf8(&mut bytes)));
-        }),
-        false => out.push_str(&regex_lite::escape(c.encode_utf8(&mut bytes))),
-    }
-}
-
-/// Whether the rest begins with the end of a branch.
-fn ends_branch(rest: &Peekable<Chars<'_>>, extended: bool) -> bool {
-    let mut rest = rest.clone();
-    match rest.next() {
-        None => true,
-        Some('|' | ')') => extended,
-        Some('\\') => !extended && matches!(rest.next(), Some('|' | ')')),
-        Some(_) => false,
-    }
-}
-
-/// The rest of `{2}`, `{2,}` or `{2,5}`; `most` is empty for no limit.
-fn bounds(chars: &mut Peekable<Chars<'_>>, extended: bool) -> Option<(u32, String)> {
-    let mut text = String::new();
-    loop {
-        match chars.next()? {
-            '}' if extended => break,
-            '\\' if !extended => {
-                chars.next_if_eq(&'}')?;
-                break;
+    /// The rest of `{2}`, `{2,}` or `{2,5}`; `None` for no limit.
+    fn bounds(&mut self) -> Option<(u32, Option<u32>)> {
+        let mut text = String::new();
+        loop {
+            match self.chars.next()? {
+                '}' if self.extended => break,
+                '\\' if !self.extended => {
+                    self.chars.next_if_eq(&'}')?;
+                    break;
+                }
+                c => text.push(c),
             }
-            c => text.push(c),
+        }
+        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number <= MAX_REPEATS);
+        let (least, most) = text.split_once(',').unwrap_or((&text, &text));
+        let least = number(least)?;
+        match most {
+            "" => Some((least, None)),
+            most => Some((least, Some(number(most).filter(|most| *most >= least)?))),
         }
     }
-    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number <= MAX_REPEATS);
-    let (least, most) = text.split_once(',').unwrap_or((&text, &text));
-    let least = number(least)?;
-    match most {
-        "" => Some((least, String::new())),
-        most => Some((least, number(most).filter(|most| *most >= least)?.to_string())),
-    }
-}
 
-/// The rest of `[…]`, in which only `]`, `^`, `-` and named classes are special.
-fn class(chars: &mut Peekable<Chars<'_>>, out: &mut String, fold: bool) -> Option<()> {
-    out.push('[');
-    if chars.next_if_eq(&'^').is_some() {
-        out.push('^');
-    }
-    let mut empty = true;
-    loop {
-        let low = chars.next()?;
-        if low == ']' && !empty {
-            out.push(']');
-            return Some(());
-        }
-        empty = false;
-        if low == '[' && chars.next_if_eq(&':').is_some() {
-            let name: String =
-                std::iter::from_fn(|| chars.next_if(char::is_ascii_lowercase)).collect();
-            (chars.next()? == ':' && chars.next()? == ']').then_some(())?;
-            // Lines are lower case then.
-            let name = if fold && name == "upper" { "lower" } else { &name };
-            write!(out, "[:{name}:]").ok()?;
-            continue;
-        }
-        let mut rest = chars.clone();
-        let high = match (rest.next(), rest.next()) {
-            (Some('-'), Some(high)) if high != ']' => {
-                *chars = rest;
-                high
+    /// The rest of `[…]`, in which only `]`, `^`, `-` and named classes are special.
+    fn class(&mut self) -> Option<Class> {
+        let negated = self.chars.next_if_eq(&'^').is_some();
+        let mut class = Class { negated, ranges: Vec::new(), named: Vec::new() };
+        let mut empty = true;
+        loop {
+            let low = self.chars.next()?;
+            if low == ']' && !empty {
+                return Some(class);
             }
-            _ => low,
-        };
-        member(out, low, high);
-        if fold {
-            let lower = |c: char| c.to_lowercase().next().unwrap_or(c);
-            if lower(low) <= lower(high) {
-                member(out, lower(low), lower(high));
+            empty = false;
+            if low == '[' && self.chars.next_if_eq(&':').is_some() {
+                let name: String =
+                    std::iter::from_fn(|| self.chars.next_if(char::is_ascii_lowercase)).collect();
+                (self.chars.next()? == ':' && self.chars.next()? == ']').then_some(())?;
+                class.named.push(named(&name, self.fold)?);
+                continue;
+            }
+            let mut rest = self.chars.clone();
+            let high = match (rest.next(), rest.next()) {
+                (Some('-'), Some(high)) if high != ']' => {
+                    self.chars.next();
+                    self.chars.next();
+                    high
+                }
+                _ => low,
+            };
+            if low > high {
+                return None;
+            }
+            class.ranges.push((low, high));
+            if self.fold && lower(low) <= lower(high) {
+                class.ranges.push((lower(low), lower(high)));
             }
         }
     }
 }
 
-/// A range of a class; `low` and `high` may be the same.
-fn member(out: &mut String, low: char, high: char) {
-    // Numbers, so that no character is special.
-    let _ = write!(out, "\\u{{{:x}}}-\\u{{{:x}}}", u32::from(low), u32::from(high));
+/// A class such as `[:digit:]`. Lines are lower case with `fold`.
+fn named(name: &str, fold: bool) -> Option<fn(char) -> bool> {
+    Some(match name {
+        "upper" if fold => |c| c.is_ascii_lowercase(),
+        "alnum" => |c| c.is_ascii_alphanumeric(),
+        "alpha" => |c| c.is_ascii_alphabetic(),
+        "blank" => |c| " \t".contains(c),
+        "cntrl" => |c| c.is_ascii_control(),
+        "digit" => |c| c.is_ascii_digit(),
+        "graph" => |c| c.is_ascii_graphic(),
+        "lower" => |c| c.is_ascii_lowercase(),
+        "print" => |c| c.is_ascii_graphic() || c == ' ',
+        "punct" => |c| c.is_ascii_punctuation(),
+        "space" => |c| c.is_ascii_whitespace() || c == '\x0b',
+        "upper" => |c| c.is_ascii_uppercase(),
+        "xdigit" => |c| c.is_ascii_hexdigit(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -300,6 +593,21 @@ mod tests {
             assert!(found(pattern, line, true), "{pattern} {line}");
         }
         assert!(!found("^(ab|c){2,}$", "abx", true) && !found("a{3}", "aa", true));
+    }
+
+    #[test]
+    fn longest_match_counts() {
+        for (pattern, line, place) in [
+            ("a|ab", "xabc", (1, 3)),
+            ("a?(ab)?", "ab", (0, 2)),
+            ("(a|ab)(c|bcd)", "abcd", (0, 4)),
+            ("x*", "axx", (0, 0)),
+            ("\\<b", "ab b", (3, 4)),
+            ("(^|/)b", "a/b", (1, 3)),
+        ] {
+            let matcher = Matcher::new(pattern, false, true, false).expect(pattern);
+            assert_eq!(matcher.find(line, 0), Some(place), "{pattern} {line}");
+        }
     }
 
     #[test]

@@ -5,84 +5,64 @@
 //! phone.
 
 use super::Invocation;
+use super::options::{Failure, Options, Outcome};
 use super::ps::{Row, rows};
 use super::regex::Matcher;
 use crate::io::Status;
 use crate::processes::Signal;
 
 /// `pgrep [-flnovx] PATTERN`, `pkill [-fnovx] [-SIGNAL|-l SIGNAL] PATTERN`
-pub(super) async fn pgrep(call: Invocation) -> Status {
+pub(super) async fn pgrep(call: &Invocation) -> Outcome {
     let kills = call.name == "pkill";
-    let (mut signal, mut pattern) = (Signal::TERM, None);
-    let (mut full, mut whole, mut not, mut newest, mut oldest, mut named) =
-        (false, false, false, false, false, false);
-    let mut args = call.args.iter().map(String::as_str);
-    while let Some(arg) = args.next() {
-        let Some(letters) = arg.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
-            pattern = Some(arg);
-            continue;
-        };
-        if kills && (letters == "l" || letters == "-signal") {
-            let given = args.next().unwrap_or_default();
-            match Signal::named(given) {
-                Some(given) => signal = given,
-                None => return bad_signal(&call, given).await,
-            }
-            continue;
-        }
-        if kills && let Some(given) = Signal::named(letters.strip_prefix("l").unwrap_or(letters)) {
-            signal = given;
-            continue;
-        }
-        for letter in letters.chars() {
-            match letter {
-                'f' => full = true,
-                'x' => whole = true,
-                'v' => not = true,
-                'n' => newest = true,
-                'o' => oldest = true,
-                'l' => named = true,
-                // Owners and parents: all shell processes have the same user.
-                'u' | 'U' | 'g' | 'G' | 'P' | 's' | 't' | 'd' | 'L' => drop(args.next()),
-                _ => {
-                    call.err(format!(
-                        "{}: Unknown option '{letter}' (see \"{} --help\")\n",
-                        call.name, call.name
-                    ))
-                    .await;
-                    return Ok(1);
-                }
-            }
-        }
+    let mut signal = Signal::TERM;
+    let mut args = call.args.clone();
+    if kills
+        && let Some(at) = args.iter().position(|arg| {
+            let name =
+                arg.strip_prefix('-').filter(|name| name.len() > 1 || name.parse::<u8>().is_ok());
+            name.and_then(Signal::named).is_some()
+        })
+    {
+        signal = Signal::named(args.remove(at).trim_start_matches('-')).unwrap_or(signal);
     }
-    let Some(pattern) = pattern else {
-        call.err(format!("{}: No PATTERN (see \"{} --help\")\n", call.name, call.name)).await;
-        return Ok(1);
+    // Owners and parents are not looked at: all shell processes have the same user.
+    let known = if kills { "fnovxl:u:U:g:G:P:s:t:" } else { "cld:fnovxu:U:g:G:P:s:t:" };
+    let options = Options::read(&args, known, &[("signal", 'l')])?;
+    if let Some(given) = options.value('l').filter(|_| kills) {
+        signal = Signal::named(given).ok_or_else(|| Failure::new(format!("bad -l '{given}'")))?;
+    }
+    let has = |letter| options.has(letter);
+    let Some(pattern) = options.rest.first() else {
+        return Err(Failure::Usage("No PATTERN".into()));
     };
-    let Some(matcher) = Matcher::new(pattern, false, true, false) else {
-        call.err(format!("{}: bad regex '{pattern}'\n", call.name)).await;
-        return Ok(1);
-    };
-    let mut found: Vec<Row> = rows(&call)
+    let matcher = Matcher::new(pattern, false, true, false)
+        .ok_or_else(|| Failure::new(format!("bad regex '{pattern}'")))?;
+    let mut found: Vec<Row> = rows(call)
         .into_iter()
         // It never finds itself.
         .filter(|row| row.pid != call.running.pid)
         .filter(|row| {
-            let text = if full { row.argv.join(" ") } else { row.name().to_owned() };
-            matcher.matches(&text, whole) != not
+            let text = if has('f') { row.argv.join(" ") } else { row.name().to_owned() };
+            matcher.matches(&text, has('x')) != has('v')
         })
         .collect();
-    if newest {
+    if has('n') {
         found = found.into_iter().next_back().into_iter().collect();
-    } else if oldest {
+    } else if has('o') {
         found.truncate(1);
     }
     let mut status = i32::from(found.is_empty());
-    for row in &found {
+    if has('c') && !kills {
+        call.out(format!("{}\n", found.len())).await?;
+        return Ok(status);
+    }
+    let end = options.value('d').unwrap_or("\n");
+    for (nth, row) in found.iter().enumerate() {
         if !kills {
-            let name = if named { format!(" {}", row.argv.join(" ")) } else { String::new() };
-            call.out(format!("{}{name}\n", row.pid)).await?;
-        } else if let Err(reason) = send(&call, row, signal) {
+            let name = if has('l') { format!(" {}", row.argv.join(" ")) } else { String::new() };
+            let end = if nth + 1 == found.len() { "\n" } else { end };
+            call.out(format!("{}{name}{end}", row.pid)).await?;
+        } else if let Err(reason) = send(call, row, signal) {
             call.err(format!("pkill: kill {} {}: {reason}\n", signal.status() - 128, row.pid))
                 .await;
             status = 1;
@@ -91,45 +71,39 @@ pub(super) async fn pgrep(call: Invocation) -> Status {
     Ok(status)
 }
 
-/// `killall [-SIGNAL|-s SIGNAL] NAME…`
-pub(super) async fn killall(call: Invocation) -> Status {
-    let (mut signal, mut quiet, mut names) = (Signal::TERM, false, Vec::new());
-    let mut args = call.args.iter().map(String::as_str);
-    while let Some(arg) = args.next() {
-        let given = match arg.strip_prefix('-') {
-            Some("s") => args.next().unwrap_or_default(),
-            Some("q") => {
-                quiet = true;
-                continue;
-            }
-            Some("v" | "i" | "w") => continue,
-            Some(given) => given,
-            None => {
-                names.push(arg);
-                continue;
-            }
-        };
-        match Signal::named(given) {
-            Some(given) => signal = given,
-            None => return bad_signal(&call, given).await,
-        }
+/// `killall [-lqvw] [-SIGNAL|-s SIGNAL] NAME…`
+pub(super) async fn killall(call: &Invocation) -> Outcome {
+    let mut args = call.args.clone();
+    let mut signal = Signal::TERM;
+    if let Some(given) = args.first().and_then(|arg| arg.strip_prefix('-')).and_then(Signal::named)
+    {
+        signal = given;
+        args.remove(0);
+    }
+    let options = Options::read(&args, "s:lqvw", &[])?;
+    if options.has('l') {
+        return Ok(list(call, &[]).await?);
+    }
+    if let Some(given) = options.value('s') {
+        signal = Signal::named(given).ok_or_else(|| Failure::new("Invalid signal"))?;
+    }
+    if options.rest.is_empty() {
+        return Err(Failure::Usage("no name".into()));
     }
     let mut status = 0;
-    let rows = rows(&call);
-    for name in names {
+    let rows = rows(call);
+    for name in &options.rest {
         let mut found = false;
         for row in rows.iter().filter(|row| row.name() == name && row.pid != call.running.pid) {
             found = true;
-            if let Err(reason) = send(&call, row, signal) {
+            if let Err(reason) = send(call, row, signal) {
                 call.err(format!("killall: bad pid {}: {reason}\n", row.pid)).await;
                 status = 1;
             }
         }
         if !found {
             status = 1;
-            if !quiet {
-                call.err(format!("killall: {name}: No such process\n")).await;
-            }
+            call.err(format!("killall: {name}: No such process\n")).await;
         }
     }
     Ok(status)
@@ -140,7 +114,7 @@ pub(super) async fn kill(call: Invocation) -> Status {
     let mut signal = Signal::TERM;
     let mut args = call.args.iter().map(String::as_str).peekable();
     if args.peek() == Some(&"-l") {
-        return list(&call).await;
+        return list(&call, &call.args[1..]).await;
     }
     let given = match args.peek().and_then(|arg| arg.strip_prefix('-')) {
         Some("s" | "n") => {
@@ -181,12 +155,12 @@ pub(super) async fn kill(call: Invocation) -> Status {
     Ok(status)
 }
 
-async fn list(call: &Invocation) -> Status {
-    if call.args.len() == 1 {
+async fn list(call: &Invocation, numbers: &[String]) -> Status {
+    if numbers.is_empty() {
         let names = Signal::all().filter_map(Signal::name).collect::<Vec<_>>().join(" ");
         return call.out(format!("{names}\n")).await.map(|()| 0);
     }
-    for given in &call.args[1..] {
+    for given in numbers {
         let Ok(number) = given.parse::<u32>() else {
             call.err(format!("/system/bin/sh: kill: bad number: {given}\n")).await;
             return Ok(1);
@@ -210,12 +184,9 @@ fn send(call: &Invocation, row: &Row, signal: Signal) -> Result<(), &'static str
 }
 
 async fn bad_signal(call: &Invocation, given: &str) -> Status {
-    let text = match call.name.as_str() {
-        "kill" if !call.release().toybox => {
-            format!("/system/bin/sh: kill: bad signal '{given}'\n")
-        }
-        "kill" => format!("/system/bin/sh: kill: bad signal: {given}\n"),
-        name => format!("{name}: bad -l '{given}'\n"),
+    let text = match call.release().toybox {
+        false => format!("/system/bin/sh: kill: bad signal '{given}'\n"),
+        true => format!("/system/bin/sh: kill: bad signal: {given}\n"),
     };
     call.err(text).await;
     Ok(1)

@@ -75,6 +75,8 @@ pub(crate) enum Command {
         subject: Word,
         arms: Vec<Arm>,
     },
+    /// `[[ … ]]`
+    Condition(Condition),
     /// `name() command`
     Function {
         name: String,
@@ -116,8 +118,10 @@ pub(crate) enum Mode {
     Append,
     /// `>&2`, `<&0`, `2>&-`
     Copy,
-    /// `<<<`: the word itself is the input.
+    /// `<<<`: the word itself is the input, as a line.
     Text,
+    /// `<<`: the word is the text of the here-document.
+    Here,
 }
 
 /// Adjacent pieces without whitespace between them.
@@ -125,6 +129,14 @@ pub(crate) enum Mode {
 pub(crate) struct Word(pub(crate) Vec<Piece>);
 
 impl Word {
+    /// Whether it begins with an unquoted `name=`.
+    pub(crate) fn is_assignment(&self) -> bool {
+        let Some(Piece::Text { text, quoted: false }) = self.0.first() else { return false };
+        let Some((name, _)) = text.split_once('=') else { return false };
+        let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+        name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
+    }
+
     /// Whether it is exactly this text, unquoted.
     pub(crate) fn is(&self, text: &str) -> bool {
         matches!(self.0.as_slice(), [Piece::Text { text: only, quoted: false }] if only == text)
@@ -164,6 +176,50 @@ pub(crate) enum ParameterOp {
         colon: bool,
         word: Word,
     },
+    /// `${name?word}`
+    Required {
+        colon: bool,
+        word: Word,
+    },
+    /// `${name#pattern}`, `##`, `%`, `%%`
+    Trim {
+        end: bool,
+        longest: bool,
+        pattern: Word,
+    },
+    /// `${name/pattern/word}`, `//`, `/#`, `/%`
+    Replace {
+        which: Which,
+        pattern: Word,
+        word: Word,
+    },
+    /// `${name:offset:length}`
+    Part {
+        offset: Word,
+        length: Option<Word>,
+    },
+}
+
+/// Which matches `${name/…}` replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    First,
+    All,
+    /// Only at the start, or at the end.
+    Start,
+    End,
+}
+
+/// A condition of `[[ … ]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// All of these, or any of these.
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    Not(Box<Condition>),
+    /// `-f word`; `-n` if only a word is given.
+    Unary(String, Word),
+    Binary(Word, String, Word),
 }
 
 /// Why a text was rejected.

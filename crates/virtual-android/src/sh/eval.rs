@@ -14,6 +14,7 @@ mod launch;
 mod lookup;
 mod options;
 mod trap;
+mod variables;
 
 use super::ast::{
     AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, TimeFormat, Word,
@@ -25,7 +26,7 @@ use crate::io::{Abort, Input, Io, Output, Status, pipe};
 use crate::phone::VirtualPhone;
 use crate::processes::ADBD;
 use crate::processes::jobs::JobList;
-use crate::program::{Invocation, ProgramTable};
+use crate::program::{Invocation, ProgramTable, open};
 use compound::Jump;
 use futures::future::{BoxFuture, FutureExt, join_all};
 use jobs::Job;
@@ -38,6 +39,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use trap::Traps;
+use variables::{Variable, Variables};
 
 /// Maximum nesting of scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls
 /// itself). Each level is a nested poll, so this bounds the stack.
@@ -49,9 +51,6 @@ const WEIGHT: u32 = 1;
 /// Maximum shells and programs that one host command may run at once, as `RLIMIT_NPROC` limits
 /// processes.
 const MAX_AT_WORK: usize = 256;
-
-/// Maximum bytes of a shell's variables.
-const VARIABLES: usize = 4 << 20;
 
 /// 128 + `SIGSEGV`: the status of a program that crashed.
 const CRASHED: i32 = 139;
@@ -69,12 +68,6 @@ impl CommandError {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Variable {
-    value: String,
-    exported: bool,
-}
-
 /// A shell process. A clone is a subshell: its changes stay its own.
 #[derive(Clone)]
 pub(crate) struct Shell {
@@ -84,7 +77,9 @@ pub(crate) struct Shell {
     /// The service under which commands are logged, such as `shell,v2,raw`. Every shell and program
     /// of a host command holds it, so its reference count is the number of those that run.
     service: Arc<str>,
-    variables: Arc<BTreeMap<String, Variable>>,
+    variables: Arc<Variables>,
+    /// What `local` hides, by function that runs.
+    locals: Vec<Vec<(String, Option<Variable>)>>,
     /// `$1`, `$2`, …
     pub(crate) positional: Vec<String>,
     pub(super) cwd: String,
@@ -135,14 +130,16 @@ impl Shell {
         let release = phone.release();
         let utf8 = release.major >= 5;
         let given = [("PATH", release.path)].into_iter().chain(release.environment.iter().copied());
-        let variables = given.map(|(name, value)| {
-            (name.to_owned(), Variable { value: value.to_owned(), exported: true })
-        });
+        let mut variables = Variables::default();
+        for (name, value) in given {
+            variables.insert(name, Variable { value: value.to_owned(), exported: true });
+        }
         Self {
             phone,
             programs,
             service: service.into(),
-            variables: Arc::new(variables.collect()),
+            variables: Arc::new(variables),
+            locals: Vec::new(),
             positional: Vec::new(),
             cwd: "/".to_owned(),
             status: 0,
@@ -179,6 +176,7 @@ impl Shell {
         shell.pid = from.running.pid;
         shell.traps = Traps::of(&from.running);
         shell.cwd.clone_from(&from.cwd);
+        shell.variables = Arc::default();
         for (name, value) in &from.env {
             shell.set(name, value);
             shell.export(name);
@@ -276,6 +274,9 @@ impl Shell {
             // The script was dropped in the middle of loops or functions.
             self.depth = depth;
             (self.loops, self.calls, self.tested, self.leaving) = (0, 0, false, None);
+            while !self.locals.is_empty() {
+                self.end_locals();
+            }
             self.positional = positional;
             self.status = 130;
         }
@@ -349,12 +350,12 @@ impl Shell {
             "$" => Some(self.pid.to_string()),
             "!" => Some(self.last_job.map_or_else(String::new, |pid| pid.to_string())),
             "-" => Some(self.option_letters()),
-            "SECONDS" if !self.variables.contains_key(name) => {
+            "SECONDS" if self.variables.get(name).is_none() => {
                 let now = self.phone.with(|phone| phone.world.uptime());
                 let (started, seconds) = self.started;
                 Some((now.saturating_sub(started).as_secs() + seconds).to_string())
             }
-            "RANDOM" if !self.variables.contains_key(name) => {
+            "RANDOM" if self.variables.get(name).is_none() => {
                 let next = |state: u32| state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
                 let update =
                     self.random.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| {
@@ -363,7 +364,7 @@ impl Shell {
                 Some((next(update.unwrap_or_default()) >> 16 & 0x7fff).to_string())
             }
             // mksh counts the lines of files, and a command of `adb shell` is not one.
-            "LINENO" if !self.variables.contains_key(name) => Some("0".to_owned()),
+            "LINENO" if self.variables.get(name).is_none() => Some("0".to_owned()),
             "#" => Some(self.positional.len().to_string()),
             "@" | "*" => Some(self.positional.join(" ")),
             "0" => Some(self.name.clone()),
@@ -393,15 +394,10 @@ impl Shell {
         }
         let exported = self.option("allexport")
             || self.variables.get(name).is_some_and(|variable| variable.exported);
-        let others = self.variables.iter().filter(|(other, _)| *other != name);
-        let size: usize =
-            others.map(|(name, variable)| name.len() + variable.value.len() + 64).sum();
-        if size + value.len() > VARIABLES {
+        let variable = Variable { value: value.to_owned(), exported };
+        if !Arc::make_mut(&mut self.variables).insert(name, variable) {
             self.exit = Some(1);
-            return;
         }
-        Arc::make_mut(&mut self.variables)
-            .insert(name.to_owned(), Variable { value: value.to_owned(), exported });
     }
 
     pub(super) fn unset(&mut self, name: &str) {
@@ -409,16 +405,48 @@ impl Shell {
     }
 
     pub(super) fn export(&mut self, name: &str) {
-        let variable = Arc::make_mut(&mut self.variables)
-            .entry(name.to_owned())
-            .or_insert(Variable { value: String::new(), exported: true });
-        variable.exported = true;
+        let value = self.variables.get(name).map_or(String::new(), |it| it.value.clone());
+        Arc::make_mut(&mut self.variables).insert(name, Variable { value, exported: true });
+    }
+
+    /// Hides a variable until the function ends; `false` outside of functions.
+    pub(super) fn make_local(&mut self, name: &str) -> bool {
+        let old = self.variables.get(name).cloned();
+        let Some(locals) = self.locals.last_mut() else { return false };
+        if locals.iter().all(|(known, _)| known != name) {
+            locals.push((name.to_owned(), old));
+            self.unset(name);
+        }
+        true
+    }
+
+    /// Unsets a variable; under a local one its outer value shows again, as in mksh.
+    pub(super) fn forget(&mut self, name: &str) {
+        let locals = self.locals.last_mut();
+        let hidden = locals.and_then(|locals| {
+            let at = locals.iter().position(|(known, _)| known == name)?;
+            Some(locals.remove(at).1)
+        });
+        self.restore(name, hidden.flatten());
+    }
+
+    /// Restores what the function that ends had hidden.
+    pub(super) fn end_locals(&mut self) {
+        for (name, old) in self.locals.pop().unwrap_or_default() {
+            self.restore(&name, old);
+        }
+    }
+
+    fn restore(&mut self, name: &str, old: Option<Variable>) {
+        match old {
+            Some(old) => drop(Arc::make_mut(&mut self.variables).insert(name, old)),
+            None => self.unset(name),
+        }
     }
 
     /// All variables with their values, or only the exported ones.
     pub(super) fn listed(&self, exported: bool) -> Vec<(String, String)> {
-        let chosen = self.variables.iter().filter(|(_, variable)| !exported || variable.exported);
-        chosen.map(|(name, variable)| (name.clone(), variable.value.clone())).collect()
+        self.variables.listed(exported)
     }
 
     pub(super) async fn print_error(&self, io: &Io, what: &str) {
@@ -606,12 +634,7 @@ impl Shell {
         // POSIX: assignments before special built-ins persist.
         let lasting = ["eval", "exec", "exit", "export", "set", "shift", "unset", ":", "."];
         for (name, variable) in saved.into_iter().filter(|_| !lasting.contains(&name.as_str())) {
-            match variable {
-                Some(variable) => {
-                    Arc::make_mut(&mut self.variables).insert(name, variable);
-                }
-                None => self.unset(&name),
-            }
+            self.restore(&name, variable);
         }
         let status = status_of(ended, name, &io.stderr, &plain.stderr).await;
         self.phone.with(|phone| phone.log.finish(record, status));
@@ -635,7 +658,21 @@ impl Shell {
         redirects: &[Redirect],
         io: &mut Io,
     ) -> Result<(Vec<String>, Vec<(String, String)>), CommandError> {
-        let argv = self.arguments(words, io).await?;
+        let declares = ["export", "local", "readonly", "typeset"];
+        let argv = match words.split_first() {
+            // Their assignments are not split.
+            Some((name, rest)) if declares.iter().any(|declares| name.is(declares)) => {
+                let mut argv = self.arguments(std::slice::from_ref(name), io).await?;
+                for word in rest {
+                    match word.is_assignment() {
+                        true => argv.push(self.value(word, io).await?),
+                        false => argv.extend(self.arguments(std::slice::from_ref(word), io).await?),
+                    }
+                }
+                argv
+            }
+            _ => self.arguments(words, io).await?,
+        };
         let mut values = Vec::with_capacity(assignments.len());
         for (name, word) in assignments {
             values.push((name.clone(), self.value(word, io).await?));
@@ -695,7 +732,10 @@ impl Shell {
             let ended = tokio::select! {
                 biased;
                 signal = process.ended() => Err(Abort::Killed(signal)),
-                ended = run => ended.unwrap_or(Ok(CRASHED)),
+                ended = run => ended.unwrap_or_else(|_| {
+                    self.phone.with(|phone| phone.crashes.push(command.clone()));
+                    Ok(CRASHED)
+                }),
             };
             self.phone.inject_after(&command);
             return ended;
@@ -761,11 +801,12 @@ impl Shell {
             if redirect.fd > 2 {
                 return Err(bad(&redirect.fd.to_string()));
             }
-            if redirect.mode == Mode::Text {
+            if matches!(redirect.mode, Mode::Text | Mode::Here) {
                 if redirect.fd != 0 {
                     return Err(bad(&redirect.fd.to_string()));
                 }
-                io.stdin = Input::new(Cursor::new(format!("{target}\n")));
+                let end = if redirect.mode == Mode::Text { "\n" } else { "" };
+                io.stdin = Input::new(Cursor::new(target + end));
                 continue;
             }
             let path = absolute(&self.cwd, &target);
@@ -777,8 +818,7 @@ impl Shell {
                     (_, "") => {
                         return Err(CommandError::new("can't open : No such file or directory"));
                     }
-                    _ => self
-                        .open_input(&path, &io.stdin)
+                    _ => open(&self.phone, &path, &io.stdin)
                         .map_err(|error| CommandError(format!("can't open {target}: {error}")))?,
                 };
                 continue;
@@ -811,17 +851,6 @@ impl Shell {
             }
         }
         Ok(())
-    }
-
-    fn open_input(&self, path: &str, stdin: &Input) -> Result<Input, crate::files::Error> {
-        self.phone.with(|phone| {
-            Ok(match phone.files.open_to_read(path)? {
-                OpenTarget::File(id) => Input::file(phone.files.contents(id)),
-                OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => stdin.clone(),
-                OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
-                OpenTarget::Special(_) => Input::empty(),
-            })
-        })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Start with [`parse`]: commands and lists. `if`, loops, `case` and functions are in
 //! `parse/compound.rs`, the contents of a word (quotes, `$…`, backquotes) in `parse/words.rs`. The
-//! grammar is POSIX's command language without here-documents; `sh.rs` says what is rejected. Text
+//! grammar is POSIX's command language; `sh.rs` says what is rejected. Text
 //! and nesting are limited, and the parser never backtracks, so its time is linear: a hundred
 //! thousand open parentheses cost nothing.
 
@@ -30,7 +30,7 @@ fn parse_nested(text: &str, depth: u32) -> Result<Script, SyntaxError> {
     if text.len() > MAX_LENGTH {
         return Err(SyntaxError::Wrong("text too long".into()));
     }
-    let mut parser = Parser { text: text.chars().collect(), at: 0, depth };
+    let mut parser = Parser { text: text.chars().collect(), at: 0, depth, here: 0 };
     let script = parser.script(Terminator::Text)?;
     match parser.peek() {
         None => Ok(script),
@@ -49,8 +49,11 @@ enum Terminator {
     Arm,
 }
 
+/// Maximum here-documents of a text: each is cut out of it.
+const MAX_HERE: u32 = 256;
+
 /// Words that start unsupported compound commands.
-const KEYWORDS: [&str; 4] = ["select", "function", "[[", "coproc"];
+const KEYWORDS: [&str; 2] = ["select", "coproc"];
 /// Words that are valid only inside a compound command.
 const STRAY: [&str; 7] = ["then", "else", "elif", "fi", "do", "done", "esac"];
 
@@ -58,6 +61,8 @@ struct Parser {
     text: Vec<char>,
     at: usize,
     depth: u32,
+    /// Here-documents so far.
+    here: u32,
 }
 
 impl Parser {
@@ -265,7 +270,10 @@ impl Parser {
                 self.at += 1;
                 self.take(Mode::Text)
             }
-            ('<', Some('<')) => return Err(SyntaxError::Unsupported("here-documents are".into())),
+            ('<', Some('<')) => {
+                self.at += 1;
+                return Ok(Some(Redirect { fd, mode: Mode::Here, target: self.here_document()? }));
+            }
             ('<' | '>', Some('(')) => {
                 return Err(SyntaxError::Unsupported("process substitution is".into()));
             }

@@ -16,7 +16,7 @@ pub(in crate::programs) fn given_time(text: &str) -> Option<u64> {
 }
 
 /// `date [-s TIME] [-u] [+FORMAT | TIME]`
-pub(super) async fn date(call: Invocation) -> Status {
+pub(in crate::programs) async fn date(call: Invocation) -> Status {
     let now = timestamp(call.phone.with(|phone| phone.world.unix_time())).unwrap_or(Timestamp::MAX);
     let mut args = call.args.clone();
     if let Some(at) = args.iter().position(|arg| arg == "-s") {
@@ -61,6 +61,23 @@ pub(super) async fn date(call: Invocation) -> Status {
         }
     };
     call.out(format!("{}\n", format_time(now, format, call.release().utc))).await?;
+    Ok(0)
+}
+
+/// `uptime`: toolbox's `uptime.c` of Android 4.4.
+pub(in crate::programs) async fn uptime(call: Invocation) -> Status {
+    let up = call.phone.with(|phone| phone.world.since_restart().as_secs());
+    let time = |seconds: u64| {
+        let days = match seconds / 86_400 {
+            0 => String::new(),
+            1 => "1 day, ".to_owned(),
+            days => format!("{days} days, "),
+        };
+        let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);
+        format!("{days}{hours:02}:{minutes:02}:{:02}", seconds % 60)
+    };
+    let (up, zero) = (time(up), time(0));
+    call.out(format!("up time: {up}, idle time: {zero}, sleep time: {zero}\n")).await?;
     Ok(0)
 }
 

@@ -4,7 +4,7 @@
 //!
 //! A program that fails returns -1 here, which a shell reports as 255.
 
-use super::{Invocation, copy, remove};
+use super::{Copying, Invocation, copy, remove};
 use crate::files::{Error, FileType, Files};
 use crate::io::Status;
 use crate::programs::getopt::options;
@@ -18,7 +18,7 @@ async fn usage(call: &Invocation, text: &str) -> Status {
 }
 
 /// `rm [-rR] [-f] PATH…`
-pub(super) async fn rm(call: Invocation) -> Status {
+pub(in crate::programs) async fn rm(call: Invocation) -> Status {
     let (errors, letters, paths) = options(&call, "frR");
     call.err(errors.concat()).await;
     if paths.is_empty() {
@@ -35,7 +35,7 @@ pub(super) async fn rm(call: Invocation) -> Status {
             if !recursive {
                 phone.files.permits_changes_beside(&full)?;
             }
-            remove(&mut phone.files, &full, recursive, 0)
+            remove(&mut phone.files, &full, recursive)
         });
         match removed {
             Ok(()) => {}
@@ -54,7 +54,7 @@ pub(super) async fn rm(call: Invocation) -> Status {
 }
 
 /// `rmdir PATH…`: ends at the first that fails.
-pub(super) async fn rmdir(call: Invocation) -> Status {
+pub(in crate::programs) async fn rmdir(call: Invocation) -> Status {
     if call.args.is_empty() {
         return usage(&call, "rmdir <directory>\n").await;
     }
@@ -76,7 +76,7 @@ pub(super) async fn rmdir(call: Invocation) -> Status {
 }
 
 /// `mkdir [-p] PATH…`: ends at the first that fails. Any other option is a name.
-pub(super) async fn mkdir(call: Invocation) -> Status {
+pub(in crate::programs) async fn mkdir(call: Invocation) -> Status {
     let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
     let (parents, paths) = match args.as_slice() {
         ["-p" | "--parents", paths @ ..] => (true, paths),
@@ -110,7 +110,7 @@ pub(super) async fn mkdir(call: Invocation) -> Status {
 }
 
 /// `touch [-alm] [-t TIME] FILE`: one file. It prints nothing about one that cannot be created.
-pub(super) async fn touch(call: Invocation) -> Status {
+pub(in crate::programs) async fn touch(call: Invocation) -> Status {
     let (mut path, mut time) = (None, None);
     let mut args = call.args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
@@ -145,7 +145,7 @@ pub(super) async fn touch(call: Invocation) -> Status {
 }
 
 /// `chmod [-R] MODE FILE…`, with an octal mode.
-pub(super) async fn chmod(call: Invocation) -> Status {
+pub(in crate::programs) async fn chmod(call: Invocation) -> Status {
     let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
     let (recursive, args) = match args.as_slice() {
         ["-R" | "--recursive", rest @ ..] => (true, rest),
@@ -187,7 +187,7 @@ pub(super) async fn chmod(call: Invocation) -> Status {
 }
 
 /// `ln [-s] TARGET NAME`: this phone has no hard links, as on a file system without them.
-pub(super) async fn ln(call: Invocation) -> Status {
+pub(in crate::programs) async fn ln(call: Invocation) -> Status {
     let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
     let (symbolic, args) = match args.as_slice() {
         ["-s", rest @ ..] => (true, rest),
@@ -231,7 +231,7 @@ fn is_folder(files: &Files, path: &str) -> bool {
 }
 
 /// `mv SOURCE… TARGET`: has no options and ends at the first that fails.
-pub(super) async fn mv(call: Invocation) -> Status {
+pub(in crate::programs) async fn mv(call: Invocation) -> Status {
     let Some((to, from)) = call.args.split_last().filter(|(_, from)| !from.is_empty()) else {
         return usage(&call, "USAGE: mv <source...> <destination>\n").await;
     };
@@ -266,7 +266,7 @@ usage: cp [-R [-H | -L | -P]] [-f | -i] [-alNpv] src target
 ";
 
 /// `cp [-R] [-f] SOURCE… TARGET`
-pub(super) async fn cp(call: Invocation) -> Status {
+pub(in crate::programs) async fn cp(call: Invocation) -> Status {
     let (errors, letters, args) = options(&call, "HLNPRafilprv");
     if let Some(first) = errors.first() {
         call.err(format!("{first}{CP_USAGE}")).await;
@@ -306,9 +306,13 @@ pub(super) async fn cp(call: Invocation) -> Status {
                 }
                 Ok(_) => {}
             }
-            copy(&mut phone.files, &source, &target, recursive, 0)
-                .err()
-                .map(|reason| format!("{shown}: {reason}"))
+            let how = Copying { recursive, ..Copying::PLAIN };
+            let stat = phone.files.stat(&source, true);
+            stat.and_then(|stat| {
+                copy(&mut phone.files, &source, &target, &stat, how, 0, &mut Vec::new())
+            })
+            .err()
+            .map(|reason| format!("{shown}: {reason}"))
         });
         if let Some(problem) = problem {
             call.err(format!("cp: {problem}\n")).await;

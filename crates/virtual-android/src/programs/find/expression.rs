@@ -3,7 +3,7 @@
 use crate::files::FileType;
 use crate::programs::Invocation;
 use crate::programs::options::{Failure, about};
-use crate::sh::name_matches;
+use crate::sh::glob::Glob;
 
 /// Maximum nesting of parentheses.
 const MAX_DEPTH: usize = 32;
@@ -80,8 +80,8 @@ impl Pattern {
 
     pub(super) fn matches(&self, name: &str) -> bool {
         match self.fold {
-            true => name_matches(&self.chars, &name.to_lowercase()),
-            false => name_matches(&self.chars, name),
+            true => Glob::new(&self.chars).matches(&name.to_lowercase()),
+            false => Glob::new(&self.chars).matches(name),
         }
     }
 }

@@ -26,7 +26,7 @@ struct Options {
 
 /// `ls [-lnsRdZaFi] [PATH…]`: every letter may come before or after a path; each path is listed in
 /// turn.
-pub(super) async fn ls(call: Invocation) -> Status {
+pub(in crate::programs) async fn ls(call: Invocation) -> Status {
     let (mut options, mut paths) = (Options::default(), Vec::new());
     for arg in &call.args {
         let Some(letters) = arg.strip_prefix('-') else {
@@ -208,7 +208,7 @@ const MOUNTS: [(&str, u64, u64, u32); 6] = [
 ];
 
 /// `df [PATH…]`: a path's row has the figures of its file system. There are no options.
-pub(super) async fn df(call: Invocation) -> Status {
+pub(in crate::programs) async fn df(call: Invocation) -> Status {
     let (used, all) = call.phone.with(|phone| phone.files.usage());
     let size = |bytes: u64| match bytes {
         0..0x10_0000 => format!("{:.1}K", bytes as f64 / 1_024.0),

@@ -23,7 +23,7 @@ const THREADS: [&str; 6] =
     ["GC", "Signal Catcher", "JDWP", "Compiler", "ReferenceQueueD", "FinalizerDaemon"];
 
 /// `ps [-t] [-x] [-Z] [-P] [-p] [-c] [PID | NAME]`: anything else is the start of a name.
-pub(super) async fn ps(call: &Invocation) -> Status {
+pub(in crate::programs) async fn ps(call: Invocation) -> Status {
     let (mut columns, mut name, mut number) = (Columns::default(), None, None);
     for arg in &call.args {
         match arg.as_str() {
@@ -48,7 +48,7 @@ pub(super) async fn ps(call: &Invocation) -> Status {
             if columns.policy { "PCY " } else { "" },
         ),
     };
-    for row in rows(call) {
+    for row in rows(&call) {
         let full = row.argv.first().map(String::as_str).unwrap_or_default();
         if number.is_some_and(|pid| pid != row.pid)
             || name.is_some_and(|name| !full.starts_with(name))

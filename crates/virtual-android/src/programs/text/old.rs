@@ -2,12 +2,12 @@
 //! the NetBSD one of toolbox. Sources: `c_cat` in mksh R43, `cat.c` in `system/core/toolbox` of
 //! Android 4.4, and a running 4.4.4.
 
-use super::{ALL, Invocation, inputs};
+use super::{ALL, Invocation};
 use crate::io::Status;
 use crate::programs::getopt::options;
 
 /// `cat [-beflnstv] [FILE…]`
-pub(super) async fn cat(call: Invocation) -> Status {
+pub(in crate::programs) async fn cat(call: Invocation) -> Status {
     let (errors, letters, files) = options(&call, "beflnstv");
     if let Some(first) = errors.first() {
         call.err(format!("{first}usage: cat [-beflnstv] [-] [file ...]\n")).await;
@@ -15,13 +15,14 @@ pub(super) async fn cat(call: Invocation) -> Status {
     }
     let cooked = letters.contains(['b', 'e', 'n', 's', 't', 'v']);
     let mut status = 0;
-    for (path, input) in inputs(&call, files.iter().map(String::as_str).collect()) {
-        match input {
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for path in if files.is_empty() { vec!["-"] } else { files } {
+        match call.open(path) {
             Err(reason) => {
                 let who = match (cooked, letters.is_empty()) {
                     (true, _) => "fopen".to_owned(),
                     (false, true) => format!("/system/bin/sh: cat: {path}"),
-                    (false, false) => path,
+                    (false, false) => path.to_owned(),
                 };
                 call.err(format!("{who}: {reason}\n")).await;
                 status = 1;

@@ -39,6 +39,7 @@ static BUILTINS: &[Builtin] = &[
     Builtin { name: "exit", run: |shell, args, io| exit(shell, args, io).boxed() },
     Builtin { name: "export", run: |shell, args, io| export(shell, args, io).boxed() },
     Builtin { name: "false", run: |_, _, _| async { Ok(1) }.boxed() },
+    Builtin { name: "local", run: |shell, args, io| local(shell, args, io).boxed() },
     Builtin { name: "printf", run: |_, args, io| printf(args, io).boxed() },
     Builtin { name: "pwd", run: |shell, _, io| pwd(shell, io).boxed() },
     Builtin { name: "read", run: |shell, args, io| read(shell, args, io).boxed() },
@@ -53,7 +54,16 @@ static BUILTINS: &[Builtin] = &[
     Builtin { name: "ulimit", run: |shell, args, io| options::ulimit(shell, args, io).boxed() },
     Builtin {
         name: "umask",
-        run: |_, _, io| async { io.stdout.write(b"000\n").await.map(|()| 0) }.boxed(),
+        // It cannot be changed.
+        run: |_, args, io| {
+            async {
+                if args.is_empty() {
+                    io.stdout.write(b"000\n").await?;
+                }
+                Ok(0)
+            }
+            .boxed()
+        },
     },
     Builtin { name: "unset", run: |shell, args, _| unset(shell, args).boxed() },
     Builtin { name: "wait", run: |shell, args, _| wait(shell, args).boxed() },
@@ -363,6 +373,24 @@ async fn export(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     Ok(0)
 }
 
+/// `local NAME[=VALUE]…`: hides variables until the function ends.
+async fn local(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    for arg in args {
+        if arg.starts_with('-') {
+            shell.print_error(io, &format!("local: {arg}: unknown option")).await;
+            return Ok(1);
+        }
+        let (name, value) =
+            arg.split_once('=').map_or((arg.as_str(), None), |(name, value)| (name, Some(value)));
+        // Outside of functions it sets a variable, as in mksh.
+        shell.make_local(name);
+        if let Some(value) = value {
+            shell.set(name, value);
+        }
+    }
+    Ok(0)
+}
+
 async fn unset(shell: &mut Shell, args: &[String]) -> Status {
     if let [option, names @ ..] = args
         && option == "-f"
@@ -370,7 +398,7 @@ async fn unset(shell: &mut Shell, args: &[String]) -> Status {
         let gone = names.iter().filter(|name| shell.forget_function(name)).count();
         return Ok(i32::from(gone < names.len()));
     }
-    args.iter().for_each(|name| shell.unset(name));
+    args.iter().for_each(|name| shell.forget(name));
     Ok(0)
 }
 
@@ -522,7 +550,7 @@ async fn test(shell: &mut Shell, args: &[String]) -> Status {
 }
 
 /// Evaluates a condition; `None` if it is invalid. `-a` and `-o` combine, `!` negates.
-fn holds(shell: &Shell, args: &[String]) -> Option<bool> {
+pub(super) fn holds(shell: &Shell, args: &[String]) -> Option<bool> {
     // Each `!` and `-a` is one call deeper.
     if args.len() > 64 {
         return None;
@@ -560,6 +588,19 @@ fn holds(shell: &Shell, args: &[String]) -> Option<bool> {
         [left, "!=", right] => left != right,
         [left, "<", right] => left < right,
         [left, ">", right] => left > right,
+        [left, "-nt" | "-ot", right] => {
+            let time = |path| stat(path, true).map(|stat| stat.modified);
+            let (first, second) = match args[1] {
+                "-nt" => (time(left), time(right)),
+                _ => (time(right), time(left)),
+            };
+            // A file that is missing is older than any other.
+            first > second
+        }
+        [left, "-ef", right] => {
+            let inode = |path| stat(path, true).map(|stat| stat.inode);
+            inode(left).is_some() && inode(left) == inode(right)
+        }
         // Nothing here is a terminal.
         ["-t", _] => false,
         ["(", inner @ .., ")"] => {

@@ -4,10 +4,10 @@
 //! is dropped. Each iteration takes some of the phone's time and yields to others
 //! ([`Shell::step`]), also when time is virtual or paused by a test.
 
-use super::expand::name_matches;
-use super::{Shell, WEIGHT};
+use super::{CommandError, Shell, WEIGHT, builtins};
 use crate::io::Io;
-use crate::sh::ast::{Arm, CaseTerminator, Command, Script, Stage, Word};
+use crate::sh::ast::{Arm, CaseTerminator, Command, Condition, Script, Stage, Word};
+use crate::sh::glob::Glob;
 use futures::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,6 +81,14 @@ impl Shell {
                     self.run_for(name, words.as_deref(), body, io).await
                 }
                 Command::Case { subject, arms } => self.run_case(subject, arms, io).await,
+                Command::Condition(condition) => match self.holds(condition, io).await {
+                    Ok(Some(holds)) => i32::from(!holds),
+                    Ok(None) => 2,
+                    Err(CommandError(why)) => {
+                        self.print_error(io, &why).await;
+                        1
+                    }
+                },
                 Command::Function { name, body } => {
                     let functions = Arc::make_mut(&mut self.functions);
                     if functions.len() < FUNCTIONS || functions.contains_key(name) {
@@ -109,11 +117,13 @@ impl Shell {
             let loops = std::mem::take(&mut self.loops);
             self.depth += WEIGHT;
             self.calls += 1;
+            self.locals.push(Vec::new());
             let status = self.stage(body, io.clone()).await;
             let returned = self.leaving == Some(Jump::Return);
             if returned {
                 self.leaving = None;
             }
+            self.end_locals();
             self.calls -= 1;
             self.depth -= WEIGHT;
             self.loops = loops;
@@ -211,7 +221,7 @@ impl Shell {
                     break;
                 }
                 match self.pattern(pattern, io).await {
-                    Ok(pattern) => fits = name_matches(&pattern, &subject),
+                    Ok(pattern) => fits = Glob::new(&pattern).matches(&subject),
                     Err(failure) => {
                         self.print_error(io, &failure.0).await;
                         return 1;
@@ -229,6 +239,51 @@ impl Shell {
             fallen = arm.then == CaseTerminator::Next;
         }
         status
+    }
+
+    /// Whether a condition of `[[ … ]]` holds; `None` if it is invalid.
+    fn holds<'a>(
+        &'a mut self,
+        condition: &'a Condition,
+        io: &'a Io,
+    ) -> BoxFuture<'a, Result<Option<bool>, CommandError>> {
+        async move {
+            Ok(match condition {
+                Condition::Not(inner) => self.holds(inner, io).await?.map(|holds| !holds),
+                Condition::All(parts) => {
+                    for part in parts {
+                        match self.holds(part, io).await? {
+                            Some(true) => {}
+                            other => return Ok(other),
+                        }
+                    }
+                    Some(true)
+                }
+                Condition::Any(parts) => {
+                    for part in parts {
+                        match self.holds(part, io).await? {
+                            Some(false) => {}
+                            other => return Ok(other),
+                        }
+                    }
+                    Some(false)
+                }
+                Condition::Unary(operator, word) => {
+                    let word = self.value(word, io).await?;
+                    builtins::holds(self, &[operator.clone(), word])
+                }
+                Condition::Binary(left, operator, right) => {
+                    let left = self.value(left, io).await?;
+                    if ["=", "==", "!="].contains(&operator.as_str()) {
+                        let pattern = Glob::new(&self.pattern(right, io).await?);
+                        return Ok(Some(pattern.matches(&left) == (operator != "!=")));
+                    }
+                    let right = self.value(right, io).await?;
+                    builtins::holds(self, &[left, operator.clone(), right])
+                }
+            })
+        }
+        .boxed()
     }
 
     /// Runs commands whose status is tested.

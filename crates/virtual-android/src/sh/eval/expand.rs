@@ -8,7 +8,8 @@ use super::{CommandError, Shell};
 use crate::files::{FileType, Files, absolute};
 use crate::io::{Input, Io, Output};
 use crate::sh::arithmetic;
-use crate::sh::ast::{ParameterOp, Piece, Script, Word};
+use crate::sh::ast::{ParameterOp, Piece, Script, Which, Word};
+use crate::sh::glob::Glob;
 use futures::future::{BoxFuture, FutureExt};
 
 /// Maximum arguments of a command; Linux limits the size, to about as many.
@@ -262,13 +263,7 @@ impl Shell {
         Ok(match piece {
             Piece::Text { text, .. } => text.clone(),
             Piece::Command { script, .. } => self.substitute(script, io).await,
-            Piece::Arithmetic { expression, .. } => {
-                let text = self.value(expression, io).await?;
-                let shell: &Self = self;
-                let value =
-                    arithmetic::evaluate(&text, &|name| shell.parameter(name).unwrap_or_default());
-                value.map_err(|reason| CommandError::new(&reason))?.to_string()
-            }
+            Piece::Arithmetic { expression, .. } => self.number(expression, io).await?.to_string(),
             Piece::Parameter { name, change, .. } => {
                 if name == "*" && *change == ParameterOp::None {
                     // Joined by the first separator.
@@ -297,13 +292,51 @@ impl Shell {
                         self.set(name, &value);
                         value
                     }
+                    ParameterOp::Required { colon, word } if missing(*colon) => {
+                        let why = self.value(word, io).await?;
+                        let usual =
+                            if *colon { "parameter null or not set" } else { "parameter not set" };
+                        let why = if why.is_empty() { usual } else { &why };
+                        self.exit = Some(1);
+                        return Err(CommandError(format!("{name}: {why}")));
+                    }
                     ParameterOp::Alternative { .. } => String::new(),
-                    ParameterOp::Default { .. } | ParameterOp::Assign { .. } => {
-                        value.unwrap_or_default()
+                    ParameterOp::Default { .. }
+                    | ParameterOp::Assign { .. }
+                    | ParameterOp::Required { .. } => value.unwrap_or_default(),
+                    ParameterOp::Trim { end, longest, pattern } => {
+                        let pattern = Glob::new(&self.pattern(pattern, io).await?);
+                        trimmed(&value.unwrap_or_default(), pattern, *end, *longest)
+                    }
+                    ParameterOp::Replace { which, pattern, word } => {
+                        let pattern = self.pattern(pattern, io).await?;
+                        let word = self.value(word, io).await?;
+                        let value = value.unwrap_or_default();
+                        let replaced = match pattern.is_empty() {
+                            true => Some(value),
+                            false => replaced(&value, Glob::new(&pattern), *which, &word),
+                        };
+                        replaced.ok_or_else(|| CommandError::new("value too long"))?
+                    }
+                    ParameterOp::Part { offset, length } => {
+                        let offset = self.number(offset, io).await?;
+                        let length = match length {
+                            Some(length) => Some(self.number(length, io).await?),
+                            None => None,
+                        };
+                        part(&value.unwrap_or_default(), offset, length)
                     }
                 }
             }
         })
+    }
+
+    /// The value of an arithmetic expression.
+    async fn number(&mut self, expression: &Word, io: &Io) -> Result<i32, CommandError> {
+        let text = self.value(expression, io).await?;
+        let shell: &Self = self;
+        let value = arithmetic::evaluate(&text, &|name| shell.parameter(name).unwrap_or_default());
+        value.map_err(|reason| CommandError::new(&reason))
     }
 
     /// A script's output without trailing newlines. NUL bytes cannot be in an argument and are
@@ -338,6 +371,69 @@ impl Shell {
             arguments.append(&mut found);
         }
     }
+}
+
+/// `${name#pattern}` and its like.
+fn trimmed(value: &str, pattern: Glob, end: bool, longest: bool) -> String {
+    let mut chars: Vec<char> = value.chars().collect();
+    let pattern = if end { pattern.reversed() } else { pattern };
+    if end {
+        chars.reverse();
+    }
+    let mut ends = pattern.ends(&chars);
+    let taken = if longest { ends.last() } else { ends.next() };
+    let rest = &chars[taken.unwrap_or(0)..];
+    if end { rest.iter().rev().collect() } else { rest.iter().collect() }
+}
+
+/// `${name/pattern/word}`; `None` if the result would be too long.
+fn replaced(value: &str, pattern: Glob, which: Which, word: &str) -> Option<String> {
+    let mut chars: Vec<char> = value.chars().collect();
+    if which == Which::End {
+        chars.reverse();
+        let pattern = pattern.reversed();
+        let Some(taken) = pattern.ends(&chars).last() else { return Some(value.to_owned()) };
+        let kept: String = chars[taken..].iter().rev().collect();
+        return Some(kept + word);
+    }
+    let (mut out, mut at) = (String::new(), 0);
+    while at < chars.len() {
+        // What matches nothing at all is not replaced.
+        let taken = pattern.ends(&chars[at..]).last().filter(|taken| *taken > 0);
+        match taken {
+            Some(taken) => {
+                out += word;
+                at += taken;
+            }
+            None => {
+                out.push(chars[at]);
+                at += 1;
+            }
+        }
+        if out.len() > MAX_LENGTH {
+            return None;
+        }
+        if which == Which::Start || which == Which::First && taken.is_some() {
+            break;
+        }
+    }
+    out.extend(&chars[at..]);
+    Some(out)
+}
+
+/// `${name:offset:length}`; a negative offset counts from the end.
+fn part(value: &str, offset: i32, length: Option<i32>) -> String {
+    let count = i32::try_from(value.chars().count()).unwrap_or(i32::MAX);
+    let start = if offset < 0 { count + offset } else { offset };
+    if start < 0 {
+        return String::new();
+    }
+    let length = match length {
+        Some(length) if length < 0 => (count - start).saturating_add(length).max(0),
+        Some(length) => length,
+        None => i32::MAX,
+    };
+    value.chars().skip(start as usize).take(length as usize).collect()
 }
 
 /// Expands the outermost `{…,…}` of a field; `None` if there is none.
@@ -409,7 +505,7 @@ fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
             for (name, _) in files.list(&absolute(cwd, &base)).unwrap_or_default() {
                 left = left.saturating_sub(1);
                 let hidden = name.starts_with('.') && part.first().is_none_or(|(c, _)| *c != '.');
-                if !hidden && name_matches(part, &name) {
+                if !hidden && Glob::new(part).matches(&name) {
                     next.push(join(&name));
                 }
             }
@@ -425,102 +521,4 @@ fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
         found.iter_mut().for_each(|path| path.push('/'));
     }
     found
-}
-
-/// Whether a name matches a pattern of `*`, `?` and `[…]`. Quoted characters are literal.
-pub(crate) fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
-    let name: Vec<char> = name.chars().collect();
-    let (mut at, mut with) = (0, 0);
-    // The position of the last `*` and how much of the name it consumed: the only backtracking
-    // point, so the time is bounded by the product.
-    let mut star: Option<(usize, usize)> = None;
-    while at < name.len() {
-        match pattern.get(with) {
-            Some(('*', false)) => {
-                star = Some((with, at));
-                with += 1;
-                continue;
-            }
-            Some(('?', false)) => {
-                at += 1;
-                with += 1;
-                continue;
-            }
-            Some(('[', false)) => {
-                if let Some((fits, length)) = class_matches(&pattern[with..], name[at])
-                    && fits
-                {
-                    at += 1;
-                    with += length;
-                    continue;
-                }
-            }
-            Some((c, _)) if *c == name[at] => {
-                at += 1;
-                with += 1;
-                continue;
-            }
-            _ => {}
-        }
-        let Some((back, taken)) = star else { return false };
-        star = Some((back, taken + 1));
-        at = taken + 1;
-        with = back + 1;
-    }
-    pattern[with..].iter().all(|part| *part == ('*', false))
-}
-
-/// Whether `c` is in the class at the start of the pattern, and the class's length; `None` if it is
-/// not closed.
-fn class_matches(pattern: &[(char, bool)], c: char) -> Option<(bool, usize)> {
-    let negated = matches!(pattern.get(1), Some(('!', false)));
-    let start = 1 + usize::from(negated);
-    let end = start
-        + 1
-        + pattern.get(start + 1..)?.iter().position(|(c, quoted)| *c == ']' && !quoted)?;
-    let class = &pattern[start..end];
-    let mut fits = false;
-    let mut at = 0;
-    while let Some((low, _)) = class.get(at) {
-        match (class.get(at + 1), class.get(at + 2)) {
-            (Some(('-', false)), Some((high, _))) => {
-                fits |= (*low..=*high).contains(&c);
-                at += 3;
-            }
-            _ => {
-                fits |= *low == c;
-                at += 1;
-            }
-        }
-    }
-    Some((fits != negated, end + 1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_names() {
-        let fits = |pattern: &str, name: &str| {
-            name_matches(&pattern.chars().map(|c| (c, false)).collect::<Vec<_>>(), name)
-        };
-        for (pattern, name) in [
-            ("*", "abc"),
-            ("a*c", "abc"),
-            ("a*c*", "abcc"),
-            ("?b?", "abc"),
-            ("[a-c]x", "bx"),
-            ("[!a]", "b"),
-            ("*.xml", "a.b.xml"),
-        ] {
-            assert!(fits(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in
-            [("a", "b"), ("a?", "a"), ("[a-c]", "d"), ("[!a]", "a"), ("*.xml", "a.xm")]
-        {
-            assert!(!fits(pattern, name), "{pattern} {name}");
-        }
-        assert!(!fits(&"*a".repeat(2_000), &"b".repeat(255)));
-    }
 }

@@ -1,12 +1,16 @@
-//! Compound commands: `if`, `while`, `until`, `for`, `case`, and functions. Lists and simple
+//! Compound commands: `if`, `while`, `until`, `for`, `case`, `[[`, and functions. Lists and simple
 //! commands are in `parse.rs`.
 //!
 //! Start with [`Parser::compound`]. As in mksh, a condition and the body of a loop may be empty,
 //! but not what follows `then` and `else`.
 
 use super::{Parser, Terminator, unexpected};
-use crate::sh::ast::{Arm, CaseTerminator, Command, Piece, Script, Stage, SyntaxError, Word};
+use crate::sh::ast::{
+    Arm, CaseTerminator, Command, Condition, Piece, Script, Stage, SyntaxError, Word,
+};
 use std::sync::Arc;
+
+const UNMATCHED_CONDITION: &str = "syntax error: unmatched '[['";
 
 impl Parser {
     /// The compound command that starts here, if any.
@@ -21,6 +25,10 @@ impl Parser {
             self.nested(Self::counted_loop)?
         } else if self.eat("case") {
             self.nested(Self::choice)?
+        } else if self.eat("[[") {
+            Command::Condition(self.nested(Self::condition)?)
+        } else if self.eat("function") {
+            self.nested(Self::named_function)?
         } else {
             return Ok(None);
         }))
@@ -38,6 +46,116 @@ impl Parser {
         let body = Arc::new(self.stage()?);
         let what = Command::Function { name: name.clone(), body };
         Ok(Stage { what, redirects: Vec::new() })
+    }
+
+    /// The rest of `function NAME COMMAND`.
+    fn named_function(&mut self) -> Result<Command, SyntaxError> {
+        self.skip_space(false);
+        let name = self.name();
+        if name.is_empty() {
+            return Err(self.unexpected_word());
+        }
+        self.skip_space(false);
+        if self.peek() == Some('(') {
+            self.at += 1;
+            self.skip_space(false);
+            self.expect(')', "syntax error: unexpected EOF")?;
+        }
+        self.skip_space(true);
+        Ok(Command::Function { name, body: Arc::new(self.stage()?) })
+    }
+
+    /// The rest of `[[ … ]]`.
+    fn condition(&mut self) -> Result<Condition, SyntaxError> {
+        let condition = self.any_condition()?;
+        self.skip_space(true);
+        self.expect_word("]]", UNMATCHED_CONDITION)?;
+        Ok(condition)
+    }
+
+    fn any_condition(&mut self) -> Result<Condition, SyntaxError> {
+        let mut any = vec![self.all_conditions()?];
+        while self.eat_joint('|') {
+            any.push(self.all_conditions()?);
+        }
+        Ok(match any.len() {
+            1 => any.remove(0),
+            _ => Condition::Any(any),
+        })
+    }
+
+    fn all_conditions(&mut self) -> Result<Condition, SyntaxError> {
+        let mut all = vec![self.nested(Self::one_condition)?];
+        while self.eat_joint('&') {
+            all.push(self.nested(Self::one_condition)?);
+        }
+        Ok(match all.len() {
+            1 => all.remove(0),
+            _ => Condition::All(all),
+        })
+    }
+
+    /// `&&` or `||`
+    fn eat_joint(&mut self, joint: char) -> bool {
+        self.skip_space(true);
+        let there = self.peek() == Some(joint) && self.peek_at(1) == Some(joint);
+        self.at += if there { 2 } else { 0 };
+        there
+    }
+
+    fn one_condition(&mut self) -> Result<Condition, SyntaxError> {
+        self.skip_space(true);
+        if self.eat("!") {
+            return Ok(Condition::Not(Box::new(self.nested(Self::one_condition)?)));
+        }
+        if self.peek() == Some('(') {
+            self.at += 1;
+            let inner = self.any_condition()?;
+            self.skip_space(true);
+            self.expect(')', UNMATCHED_CONDITION)?;
+            return Ok(inner);
+        }
+        let first = self.operand()?;
+        self.skip_space(true);
+        let ends = self.word_is("]]")
+            || matches!(self.peek(), None | Some(')'))
+            || matches!(
+                (self.peek(), self.peek_at(1)),
+                (Some('&'), Some('&')) | (Some('|'), Some('|'))
+            );
+        if ends {
+            return Ok(Condition::Unary("-n".to_owned(), first));
+        }
+        let unary = ["-e", "-f", "-d", "-L", "-h", "-s", "-r", "-w", "-x", "-n", "-z", "-t"];
+        if let Some(operator) = unary.into_iter().find(|operator| first.is(operator)) {
+            return Ok(Condition::Unary(operator.to_owned(), self.operand()?));
+        }
+        let operator = match self.peek() {
+            Some(c @ ('<' | '>')) => {
+                self.at += 1;
+                c.to_string()
+            }
+            _ => {
+                let operators = [
+                    "==", "=", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
+                ];
+                match operators.into_iter().find(|operator| self.eat(operator)) {
+                    Some(operator) => operator.to_owned(),
+                    None => return Err(self.unexpected_word()),
+                }
+            }
+        };
+        self.skip_space(true);
+        Ok(Condition::Binary(first, operator, self.operand()?))
+    }
+
+    fn operand(&mut self) -> Result<Word, SyntaxError> {
+        self.skip_space(true);
+        match self.peek() {
+            None => Err(SyntaxError::Incomplete(UNMATCHED_CONDITION)),
+            Some(_) if self.ends_word() || self.word_is("]]") => Err(self.unexpected_word()),
+            Some(_) => self.word(),
+        }
     }
 
     fn conditional(&mut self) -> Result<Command, SyntaxError> {

@@ -4,7 +4,7 @@
 //! Start with [`Parser::word`].
 
 use super::{Parser, Terminator, escape, is_end, parse_nested};
-use crate::sh::ast::{ParameterOp, Piece, SyntaxError, Word};
+use crate::sh::ast::{ParameterOp, Piece, SyntaxError, Which, Word};
 
 // mksh's message for an open quote.
 const NO_CLOSING_QUOTE: SyntaxError = SyntaxError::Incomplete("no closing quote");
@@ -173,6 +173,10 @@ impl Parser {
         };
         let colon = self.peek() == Some(':');
         self.at += usize::from(colon);
+        if colon && !length && !matches!(self.peek(), Some('-' | '=' | '+' | '?') | None) {
+            let change = self.part()?;
+            return Ok(Piece::Parameter { name, change, quoted });
+        }
         let operator = self.next();
         let change = match operator {
             Some('}') if length && !colon => {
@@ -186,27 +190,51 @@ impl Parser {
             Some('+') if !length => {
                 ParameterOp::Alternative { colon, word: self.until_brace(quoted)? }
             }
-            Some('#' | '%' | '/') if !length && !colon => {
-                return Err(SyntaxError::Unsupported("parameter trimming is".into()));
+            Some('?') if !length => {
+                ParameterOp::Required { colon, word: self.until_brace(quoted)? }
+            }
+            Some(sign @ ('#' | '%')) if !length && !colon => {
+                let longest = self.peek() == Some(sign);
+                self.at += usize::from(longest);
+                // Patterns work in quotes, too.
+                ParameterOp::Trim { end: sign == '%', longest, pattern: self.until_brace(false)? }
+            }
+            Some('/') if !length && !colon => {
+                let which = match self.peek() {
+                    Some('/') => Which::All,
+                    Some('#') => Which::Start,
+                    Some('%') => Which::End,
+                    _ => Which::First,
+                };
+                self.at += usize::from(which != Which::First);
+                let (pattern, end) = self.until(false, &['/', '}'])?;
+                let word = if end == '/' { self.until_brace(quoted)? } else { Word::default() };
+                ParameterOp::Replace { which, pattern, word }
             }
             None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
-            Some('?') if !length => {
-                return Err(SyntaxError::Unsupported("'${name?…}' is".into()));
-            }
-            Some(_) if colon && !length => {
-                return Err(SyntaxError::Unsupported("a substring of a parameter is".into()));
-            }
             Some(_) => return Err(bad()),
         };
         Ok(Piece::Parameter { name, change, quoted })
     }
 
+    /// `${name:offset:length}` after the first colon.
+    fn part(&mut self) -> Result<ParameterOp, SyntaxError> {
+        let (offset, end) = self.until(true, &[':', '}'])?;
+        let length = if end == ':' { Some(self.until_brace(true)?) } else { None };
+        Ok(ParameterOp::Part { offset, length })
+    }
+
     fn until_brace(&mut self, quoted: bool) -> Result<Word, SyntaxError> {
+        Ok(self.until(quoted, &['}'])?.0)
+    }
+
+    /// A word up to one of these characters, which is consumed.
+    fn until(&mut self, quoted: bool, ends: &[char]) -> Result<(Word, char), SyntaxError> {
         let mut word = Builder::default();
         loop {
             match self.next() {
                 None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
-                Some('}') => return Ok(word.finish()),
+                Some(end) if ends.contains(&end) => return Ok((word.finish(), end)),
                 Some('\\') => match self.next() {
                     Some(c) => word.char(c, true),
                     None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
@@ -216,6 +244,93 @@ impl Parser {
                 Some('$') => self.dollar(&mut word, quoted)?,
                 Some('`') => word.push(self.backquoted(quoted)?),
                 Some(c) => word.char(c, quoted),
+            }
+        }
+    }
+
+    /// The rest of `<<WORD` or `<<-WORD`: cuts the here-document, which begins on the next line, out
+    /// of the text.
+    pub(super) fn here_document(&mut self) -> Result<Word, SyntaxError> {
+        let strips_tabs = self.peek() == Some('-');
+        self.at += usize::from(strips_tabs);
+        self.skip_space(false);
+        if self.ends_word() {
+            return Err(self.unexpected_word());
+        }
+        self.here += 1;
+        if self.here > super::MAX_HERE {
+            return Err(SyntaxError::Wrong("too many here-documents".into()));
+        }
+        let (mut end, mut literal) = (String::new(), false);
+        for piece in self.word()?.0 {
+            let Piece::Text { text, quoted } = piece else {
+                return Err(SyntaxError::Unsupported("this end of a here-document is".into()));
+            };
+            end += &text;
+            literal |= quoted;
+        }
+        let unclosed = SyntaxError::Incomplete("syntax error: here document unclosed");
+        let Some(start) = self.end_of_line() else { return Err(unclosed) };
+        let (mut at, mut body) = (start, String::new());
+        loop {
+            if at >= self.text.len() {
+                return Err(unclosed);
+            }
+            let length = self.text[at..].iter().position(|c| *c == '\n');
+            let line: String = self.text[at..].iter().take(length.unwrap_or(usize::MAX)).collect();
+            at += length.map_or(line.chars().count(), |length| length + 1);
+            let line = if strips_tabs { line.trim_start_matches('\t') } else { &line };
+            if line == end {
+                break;
+            }
+            body.extend([line, "\n"]);
+        }
+        self.text.drain(start..at.min(self.text.len()));
+        if literal {
+            return Ok(Word(vec![Piece::Text { text: body, quoted: true }]));
+        }
+        let text = body.chars().collect();
+        Self { text, at: 0, depth: self.deeper()?, here: self.here }.here_text()
+    }
+
+    /// The place after the newline that ends this line, outside of quotes.
+    fn end_of_line(&self) -> Option<usize> {
+        let mut quote = None;
+        let mut chars = self.text.iter().enumerate().skip(self.at);
+        while let Some((at, c)) = chars.next() {
+            match (c, quote) {
+                ('\n', None) => return Some(at + 1),
+                ('\\', None | Some('"')) => drop(chars.next()),
+                ('#', None) if at > 0 && " \t;".contains(self.text[at - 1]) => {
+                    let rest = self.text[at..].iter().position(|c| *c == '\n')?;
+                    return Some(at + rest + 1);
+                }
+                ('\'' | '"', None) => quote = Some(*c),
+                (c, Some(end)) if *c == end => quote = None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The text of a here-document: parameters and commands, but no quotes.
+    fn here_text(&mut self) -> Result<Word, SyntaxError> {
+        let mut word = Builder::default();
+        loop {
+            match self.next() {
+                None => return Ok(word.finish()),
+                Some('\\') => match self.next() {
+                    Some('\n') => {}
+                    Some(c @ ('$' | '`' | '\\')) => word.char(c, true),
+                    Some(c) => {
+                        word.char('\\', true);
+                        word.char(c, true);
+                    }
+                    None => word.char('\\', true),
+                },
+                Some('$') => self.dollar(&mut word, true)?,
+                Some('`') => word.push(self.backquoted(true)?),
+                Some(c) => word.char(c, true),
             }
         }
     }

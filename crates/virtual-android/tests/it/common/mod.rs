@@ -13,6 +13,20 @@ use thumbwire_virtual_phone::TouchPhase;
 pub struct Wired {
     pub phone: VirtualPhone,
     pub adb: DirectTransport,
+    /// Checked at the end.
+    _crashes: NoCrashes,
+}
+
+/// Fails a test in which a program of the phone panicked, which a script sees only as status 139.
+struct NoCrashes(VirtualPhone);
+
+impl Drop for NoCrashes {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let crashes = self.0.crashes();
+            assert!(crashes.is_empty(), "programs panicked: {crashes:?}");
+        }
+    }
 }
 
 impl Wired {
@@ -27,7 +41,7 @@ impl Wired {
             let io: Box<dyn thumbwire_base::Io> = Box::new(served.in_memory());
             async move { Ok(io) }
         });
-        Self { phone, adb }
+        Self { _crashes: NoCrashes(phone.clone()), phone, adb }
     }
 
     pub async fn run(&self, command: &str) -> CommandOutput {
