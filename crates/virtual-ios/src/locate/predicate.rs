@@ -142,8 +142,11 @@ impl Comparison {
             Operator::Contains => text.contains(&pattern),
             Operator::Like => like(&text, &pattern),
             Operator::Matches => {
-                let whole = format!("^(?:{pattern})$");
-                regex_lite::Regex::new(&whole).is_ok_and(|regex| regex.is_match(&text))
+                // The pattern as it is written: `\S` is not `\s`.
+                let whole = format!("^(?:{})$", self.without_accents(right));
+                let mut regex = regex_lite::RegexBuilder::new(&whole);
+                let regex = regex.case_insensitive(self.ignores_case).build();
+                regex.is_ok_and(|regex| regex.is_match(&text))
             }
             Operator::Less => order.is_some_and(std::cmp::Ordering::is_lt),
             Operator::LessOrEqual => order.is_some_and(std::cmp::Ordering::is_le),
@@ -154,14 +157,17 @@ impl Comparison {
     }
 
     fn folded(&self, value: &Attribute) -> String {
+        let text = self.without_accents(value);
+        if self.ignores_case { text.to_lowercase() } else { text }
+    }
+
+    fn without_accents(&self, value: &Attribute) -> String {
         let text = match value {
             // A flag that is compared with a text or a number counts as 1 or 0.
             Attribute::Flag(flag) => u8::from(*flag).to_string(),
             other => other.to_text(),
         };
-        let text =
-            if self.ignores_accents { text.chars().map(without_accent).collect() } else { text };
-        if self.ignores_case { text.to_lowercase() } else { text }
+        if self.ignores_accents { text.chars().map(without_accent).collect() } else { text }
     }
 }
 
