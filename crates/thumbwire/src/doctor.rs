@@ -193,7 +193,10 @@ async fn adb_server(options: &Options<'_>, listed: &[ListedDevice]) -> (Finding,
             (Finding::ok(SUBJECT, format!("{address}, version {version}, {phones}")), true)
         }
         Err(error) => {
-            let is_needed = options.device.is_none_or(|device| !options.phones.owns(device));
+            let is_direct = |device: &str| {
+                options.phones.owns(device) || options.phones.unlisted(device).is_some()
+            };
+            let is_needed = options.device.is_none_or(|device| !is_direct(device));
             let severity = if is_needed { Severity::Problem } else { Severity::Note };
             let finding = Finding::new(SUBJECT, severity, format!("failed to {error}"));
             let fix = match error {

@@ -6,6 +6,7 @@ use thumbwire_device::android::HelperMode;
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
 use thumbwire_virtual_phone::KeyCode;
 
+use crate::stock_adb::Phone;
 use crate::support::thumbwire;
 
 /// A phone with a quarter of the usual pixels: screenshots and recordings are drawn in software.
@@ -86,6 +87,18 @@ fn computer_without_a_phone_names_the_next_step() {
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
     let findings: Vec<Finding> = serde_json::from_slice(&ended.stdout).unwrap();
     assert!(findings.iter().any(|found| found.subject == "phone virtual"), "{findings:?}");
+}
+
+#[test]
+fn phone_with_an_address_needs_no_adb_server() {
+    let phone = Phone::start("1");
+    let home = tempfile::tempdir().unwrap();
+    let mut command = thumbwire();
+    command.env("HOME", home.path()).env("ADB_SERVER_SOCKET", "tcp:127.0.0.1:9");
+    let ended = command.args(["doctor", "--device", &phone.address]).output().unwrap();
+    let table = String::from_utf8(ended.stdout).unwrap();
+    assert!(table.contains("note     adb server"), "{table}");
+    assert_eq!(ended.status.code(), Some(0), "{table}");
 }
 
 #[test]
