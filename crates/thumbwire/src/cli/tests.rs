@@ -1,9 +1,11 @@
 //! The commands that the documentation tells people to paste.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory as _, Parser as _};
+use thumbwire_core::toolset::mobile::ToolGroup;
 
 use super::Cli;
 
@@ -156,6 +158,40 @@ fn quoted_commands_exist() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(checked > 100, "only {checked} commands were found");
+}
+
+/// Every flag with one letter, of every command, by its long name.
+fn short_flags(command: &clap::Command, flags: &mut BTreeMap<char, String>) {
+    for argument in command.get_arguments() {
+        if let (Some(short), Some(long)) = (argument.get_short(), argument.get_long()) {
+            flags.insert(short, long.to_owned());
+        }
+    }
+    command.get_subcommands().for_each(|inner| short_flags(inner, flags));
+}
+
+#[test]
+fn documented_short_flags_are_all() {
+    let mut flags = BTreeMap::from([('h', "help".to_owned()), ('V', "version".to_owned())]);
+    short_flags(&Cli::command(), &mut flags);
+    let page = include_str!("../../../../docs/cli.md");
+    let (_, section) = page.split_once("\n## Short flags").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    for (short, long) in &flags {
+        let row = format!("| `-{short}` | `--{long}`");
+        assert!(section.contains(&row), "docs/cli.md lacks {row}");
+    }
+    let documented = section.split("| `-").skip(1).filter(|rest| !rest.starts_with('-'));
+    assert_eq!(documented.count(), flags.len(), "docs/cli.md has a flag too many");
+}
+
+#[test]
+fn documented_groups_of_tools_are_all() {
+    let page = include_str!("../../../../docs/permissions.md");
+    for group in ToolGroup::HARMFUL {
+        let name = group.name();
+        assert!(page.contains(&format!("\n| `{name}` |")), "docs/permissions.md lacks {name}");
+    }
 }
 
 #[test]

@@ -53,6 +53,10 @@ fn help_matches_snapshot() {
 fn fault_list_matches_snapshot() {
     let (out, _, code) = said(&run(&["phone", "--fault", "list"]));
     assert_eq!(code, Some(0));
+    let page = include_str!("../../../../docs/virtual-phone.md");
+    for name in out.lines().filter_map(|line| line.split([' ', ':']).next()) {
+        assert!(page.contains(&format!("\n| `{name}` |")), "docs/virtual-phone.md lacks {name}");
+    }
     insta::assert_snapshot!("faults_of_a_virtual_phone", out);
 }
 
