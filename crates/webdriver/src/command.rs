@@ -2,7 +2,7 @@
 //! request again is in `server`.
 //!
 //! Each file here has the rows of one subject; [`route`] explains a row. To add a command, add its
-//! row, its sample in `tests/it/samples.rs`, and its line in `docs/internals/protocol.md`.
+//! row, its sample in `tests/it/samples.rs`, and its line in `docs/internals/protocol/webdriver.md`.
 
 mod app;
 mod device;

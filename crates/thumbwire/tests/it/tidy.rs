@@ -482,6 +482,28 @@ fn quoted_paths_exist() {
     assert!(stale.is_empty(), "these paths do not exist:\n{}", stale.join("\n"));
 }
 
+/// Names of other people's programs in our pages.
+const FOREIGN_NAMES: [&str; 2] = ["device_info_from_plist", "parallel_tool_calls"];
+
+/// Pages name tests and functions; a name that no source has is one that was renamed or deleted.
+#[test]
+fn quoted_functions_exist() {
+    let name = Regex::new("^[a-z0-9]+(_[a-z0-9]+){2,}$").unwrap();
+    let sources = sources("crates");
+    let mut stale = BTreeSet::new();
+    for (page, text) in pages().into_iter().filter(|(page, _)| !page.ends_with("CHANGELOG.md")) {
+        for quoted in text.split('`').skip(1).step_by(2).filter(|quoted| name.is_match(quoted)) {
+            let found = |(file, text): &(String, String)| {
+                text.contains(quoted) && !file.ends_with("tests/it/tidy.rs")
+            };
+            if !FOREIGN_NAMES.contains(&quoted) && !sources.iter().any(found) {
+                stale.insert(format!("{}: {quoted}", page.display()));
+            }
+        }
+    }
+    assert!(stale.is_empty(), "no source has these names: {stale:#?}");
+}
+
 /// A result says nothing of later builds: its page names the commit, or a test keeps it up to date.
 #[test]
 fn evidence_names_its_commit() {

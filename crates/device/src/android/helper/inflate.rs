@@ -1,4 +1,4 @@
-//! Compressed bodies, which a request with `deflate` asks for (`docs/internals/protocol.md`).
+//! Compressed bodies, which a request with `deflate` asks for (docs/internals/protocol/helper.md).
 
 use std::io::Read as _;
 
