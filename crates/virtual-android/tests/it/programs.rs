@@ -433,7 +433,7 @@ async fn text_and_file_programs_accept_toybox_options() {
         ("id -G | cut -d ' ' -f 1-3; id -un; id -Z", 0, "2000 1004 1007\nshell\nu:r:shell:s0\n"),
         ("which -a sh; which sh nosuch", 1, "/system/bin/sh\n/system/bin/sh\n"),
         ("df -h /sdcard | wc -l; df /sdcard | grep -c 1K-blocks", 0, "2\n1\n"),
-        // One way to open files, somebody who does.
+        // One way to open files, for all programs.
         ("read x y </proc/uptime; [ -n \"$y\" ] && cat </proc/uptime | wc -w", 0, "2\n"),
         ("cd /sdcard; cp /proc/uptime u; wc -w < u; grep -c . /proc/uptime", 0, "2\n1\n"),
         ("tr '\\0' ' ' < /proc/$$/cmdline | wc -w | grep -c .", 0, "1\n"),
