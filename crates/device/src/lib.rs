@@ -45,7 +45,6 @@ mod backends;
 mod error;
 mod facets;
 pub mod find;
-pub mod image;
 mod ios;
 #[cfg(feature = "ios")]
 pub mod iphone;
@@ -68,9 +67,10 @@ pub use backends::{Backend, Backends, backend_names, with_backends};
 pub use bytestring::ByteString;
 pub use error::{Error, SideEffect};
 pub use facets::*;
-pub use image::{BlackReason, Format, FormatPreference, Image, Screenshot};
+pub use image::{BlackReason, Format, FormatPreference, Image, Screenshot, Size};
 pub use keys::{Key, KeyCode};
 pub use scaled_device::ScaledDevice;
+pub use thumbwire_image as image;
 pub use untypable::UntypableText;
 pub use values::*;
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 
+use thumbwire_image::Size;
+
 use crate::millis;
 
 /// A phone platform.
@@ -105,15 +107,6 @@ pub struct Point {
     pub x: i32,
     /// Pixels from the top.
     pub y: i32,
-}
-
-/// Width and height in screenshot pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Size {
-    /// Pixels across.
-    pub width: i32,
-    /// Pixels down.
-    pub height: i32,
 }
 
 /// A rectangle in screenshot pixels; `right` and `bottom` are exclusive.

@@ -26,7 +26,6 @@ mod latency;
 mod locate;
 mod mjpeg;
 mod phone;
-mod picture;
 mod real_time;
 mod server;
 mod session;

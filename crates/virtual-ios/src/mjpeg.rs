@@ -9,7 +9,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::phone::VirtualIphone;
-use crate::picture;
 
 /// Limit on the viewers; further ones are closed at once.
 const MAX_VIEWERS: usize = 8;
@@ -61,8 +60,7 @@ impl VirtualIphone {
                 (phone.world.capture(), rate, quality)
             });
             let quality = u8::try_from(quality).unwrap_or(25);
-            let jpeg =
-                picture::jpeg(&frame, quality).ok_or_else(|| io::Error::other("no picture"))?;
+            let jpeg = frame.jpeg(quality).ok_or_else(|| io::Error::other("no picture"))?;
             let part = format!(
                 "--BoundaryString\r\nContent-type: image/jpeg\r\nContent-Length: {}\r\n\r\n",
                 jpeg.len()

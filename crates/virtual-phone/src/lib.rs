@@ -12,6 +12,7 @@ mod app;
 mod apps;
 mod clock;
 mod device;
+mod frame;
 pub mod functions;
 mod geometry;
 mod graphics;
@@ -43,6 +44,7 @@ pub mod xpath;
 
 pub use apps::{Contact, SeededArticle, SeededPlace};
 pub use device::{About, Battery, ScreenLock};
+pub use frame::Frame;
 pub use geometry::{Display, Point, Rect, TouchPhase};
 pub use input::{BroadcastKeyboard, BroadcastResult, KeyCode};
 pub use log::{Buffer, Log, LogLine, SYSTEM_PID};
@@ -53,7 +55,6 @@ pub use packages::{
 };
 pub use permissions::{PermissionError, RuntimePermission};
 pub use platform::{Platform, Role};
-pub use render::Frame;
 pub use scene::{Flags, Node, Scene, Window, WindowKind};
 pub use services::{CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult};
 pub use storage::{StorageEntry, StorageRequest};

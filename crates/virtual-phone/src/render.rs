@@ -19,66 +19,12 @@ use tiny_skia::{
 
 use self::glyphs::{GlyphKey, Raster, blend, glyph_id, rasterise};
 use self::paths::{between, gradient, ring, rounded, segments, solid, through};
+use crate::frame::Frame;
 use crate::geometry::Rect;
 use crate::graphics::picture::{Mark, Picture};
 use crate::graphics::text::{Face, ShapedText};
 use crate::graphics::theme::Colour;
 use crate::scene::{ClippedOp, Node, PaintOp, Scene};
-
-/// The pixels of a screen, rows from the top, four bytes each: red, green, blue, alpha (always
-/// 255).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// `width * height * 4` bytes.
-    pub rgba: Vec<u8>,
-}
-
-impl Frame {
-    /// A frame of one grey level; 0 for a screen that is off.
-    pub(crate) fn blank(width: i32, height: i32) -> Self {
-        let (width, height) = (width.max(1) as u32, height.max(1) as u32);
-        let pixels = width as usize * height as usize;
-        Self { width, height, rgba: [0, 0, 0, 255].repeat(pixels) }
-    }
-
-    /// The frame turned clockwise by quarter turns.
-    #[must_use]
-    pub fn rotated(self, quarter_turns: u8) -> Self {
-        let (width, height) = (self.width as usize, self.height as usize);
-        let (to_width, to_height) = match quarter_turns % 4 {
-            0 => return self,
-            2 => (width, height),
-            _ => (height, width),
-        };
-        let mut rgba = Vec::with_capacity(self.rgba.len());
-        for y in 0..to_height {
-            for x in 0..to_width {
-                let (from_x, from_y) = match quarter_turns % 4 {
-                    1 => (y, height - 1 - x),
-                    2 => (width - 1 - x, height - 1 - y),
-                    _ => (width - 1 - y, x),
-                };
-                let at = (from_y * width + from_x) * 4;
-                rgba.extend_from_slice(&self.rgba[at..at + 4]);
-            }
-        }
-        Self { width: to_width as u32, height: to_height as u32, rgba }
-    }
-
-    /// Red, green and blue of the pixel at `x`, `y`; `None` outside.
-    pub fn pixel(&self, x: i32, y: i32) -> Option<[u8; 3]> {
-        let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);
-        if x >= self.width || y >= self.height {
-            return None;
-        }
-        let at = (y as usize * self.width as usize + x as usize) * 4;
-        self.rgba.get(at..at + 3)?.try_into().ok()
-    }
-}
 
 /// Maximum cached glyphs before the cache is cleared; about a kilobyte each.
 const GLYPHS: usize = 4096;

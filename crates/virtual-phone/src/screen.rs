@@ -2,11 +2,12 @@
 //!
 //! Start with [`Screen`]. It knows no apps; `world/windows.rs` decides which windows there are.
 
+use crate::frame::Frame;
 use crate::geometry::{Display, Rect};
 use crate::graphics::text::{TextStyle, Typesetter};
 use crate::layout::{FocusMark, LaidOutField, Layout, Scrolls};
 use crate::platform::Platform;
-use crate::render::{Frame, Renderer};
+use crate::render::Renderer;
 use crate::scene::{Node, Scene};
 use crate::view::View;
 use std::collections::BTreeSet;

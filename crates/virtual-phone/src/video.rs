@@ -27,7 +27,8 @@ pub use self::picture::{Area, Canvas};
 pub use self::screens::{FrameQueue, RATE, ScreenFrame};
 
 use self::mp4::TICKS;
-use crate::render::{Frame, Renderer};
+use crate::frame::Frame;
+use crate::render::Renderer;
 
 /// Refreshes between key pictures: ten seconds, as `screenrecord` requests from the encoder.
 const KEY_EVERY: u64 = 10 * RATE;

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use thumbwire_base::truncate;
 
 use crate::error::excerpt;
-use crate::image::png_crc::complete_png_size;
 use crate::{Error, Format, Image, Screenshot, Size};
+use thumbwire_image::png_crc::complete_png_size;
 
 /// Reads a complete PNG or JPEG; WebDriverAgent writes JPEG with the setting `screenshotQuality`
 /// above 0.

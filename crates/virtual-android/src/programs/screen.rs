@@ -57,7 +57,7 @@ pub(super) async fn screencap(call: Invocation) -> Status {
     png |= file.is_some_and(|path| path.ends_with(".png"));
     call.phone.run_work(if png { Work::CapturePng } else { Work::CaptureRaw }).await;
     let frame = call.phone.with(|phone| phone.screenshot());
-    let bytes = if png { as_png(frame) } else { Some(as_raw(frame, call.release().colour_space)) };
+    let bytes = if png { frame.png() } else { Some(as_raw(frame, call.release().colour_space)) };
     let Some(bytes) = bytes else {
         call.err("Failed to compress PNG\n").await;
         return Ok(1);
@@ -66,24 +66,9 @@ pub(super) async fn screencap(call: Invocation) -> Status {
     Ok(0)
 }
 
-/// A PNG of the frame with opaque alpha; `None` only for a frame without pixels.
-fn as_png(mut frame: Frame) -> Option<Vec<u8>> {
-    opaque(&mut frame.rgba);
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, frame.width, frame.height);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header().ok()?;
-    writer.write_image_data(&frame.rgba).ok()?;
-    writer.finish().ok()?;
-    Some(bytes)
-}
-
 /// Little-endian width, height, pixel format (1 = RGBA_8888), colour space (1 = sRGB; since Android
 /// 9), then the pixels.
 fn as_raw(mut frame: Frame, colour_space: bool) -> Vec<u8> {
-    opaque(&mut frame.rgba);
     let header = [frame.width, frame.height, 1, 1];
     let text = if colour_space { 4 } else { 3 };
     let mut bytes = Vec::with_capacity(16 + frame.rgba.len());
@@ -92,10 +77,6 @@ fn as_raw(mut frame: Frame, colour_space: bool) -> Vec<u8> {
     }
     bytes.append(&mut frame.rgba);
     bytes
-}
-
-fn opaque(rgba: &mut [u8]) {
-    rgba.chunks_exact_mut(4).for_each(|pixel| pixel[3] = 255);
 }
 
 /// `wm size|density [reset|VALUE]` and a few more, also `cmd window …`.

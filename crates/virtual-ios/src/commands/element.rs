@@ -11,7 +11,6 @@ use super::{Reply, refuse, resolve};
 use crate::latency::Work;
 use crate::locate::{attribute, find_all};
 use crate::phone::{State, VirtualIphone};
-use crate::picture;
 use crate::touches::{Touches, round};
 use crate::tree::Snapshot;
 
@@ -90,7 +89,7 @@ impl VirtualIphone {
                 let bounds = self.element(&element)?.bounds;
                 self.run_work(Work::Screenshot).await;
                 let frame = self.with(|phone| phone.world.capture());
-                let part = picture::crop(&frame, bounds);
+                let part = frame.cropped(&bounds);
                 encoded(&part.ok_or_else(|| {
                     refuse(ErrorCode::UnableToCaptureScreen, "the element is outside the screen")
                 })?)

@@ -9,7 +9,6 @@ use super::alert::Answer;
 use super::{Reply, refuse};
 use crate::latency::Work;
 use crate::phone::{State, VirtualIphone};
-use crate::picture;
 use crate::source::{SourceNode, SourceOptions, write_json_source, write_xml_source};
 
 impl VirtualIphone {
@@ -136,7 +135,7 @@ fn size(phone: &State) -> Size {
 
 /// A picture as PNG in Base64.
 pub(super) fn encoded(frame: &Frame) -> Reply {
-    let png = picture::png(frame);
+    let png = frame.png();
     let png =
         png.ok_or_else(|| refuse(ErrorCode::UnableToCaptureScreen, "cannot take a screenshot"))?;
     Ok(base64::engine::general_purpose::STANDARD.encode(png).into())

@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 use super::*;
+use crate::frame::Frame;
 use crate::geometry::Rect;
 use crate::input::KeyCode;
 use crate::input::hit;
-use crate::render::{Frame, Renderer};
+use crate::render::Renderer;
 use crate::scene::{PaintOp, Scene, Window};
 use crate::world::Setup;
 

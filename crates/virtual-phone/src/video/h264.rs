@@ -11,7 +11,7 @@
 //! deblocking, CABAC, rate control (the bit rate selects one quality for the whole video). A
 //! phone's own encoder does all of these.
 
-use crate::render::Frame;
+use crate::frame::Frame;
 use crate::video::bits::Bits;
 use crate::video::macroblock::{Neighbour, Neighbours, Pixels, code};
 use crate::video::picture::{Canvas, Picture};

@@ -4,7 +4,7 @@
 //! Start with [`Canvas::take`]. Colours are BT.709 in limited range, chroma at half size, as
 //! Android's encoders get them from the screen.
 
-use crate::render::Frame;
+use crate::frame::Frame;
 
 /// The video's size and the placement of the screen in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,7 +76,8 @@ fn capture(phone: &VirtualPhone) -> Frame {
 
 fn compress(frame: Frame, options: &Options) -> Result<Answer, HelperError> {
     let frame = scaled(frame, options.side);
-    let body = compressed(&frame, "jpeg", options.quality)
+    let body = frame
+        .jpeg(options.quality)
         .ok_or_else(|| HelperError::of("internal", "cannot compress the picture"))?;
     let fields = json!({ "width": frame.width, "height": frame.height, "method": "UiAutomation" });
     Ok(Answer { fields, body })
@@ -114,32 +115,6 @@ pub(in crate::programs) fn scaled(frame: Frame, side: u32) -> Frame {
         }
     }
     Frame { width, height, rgba }
-}
-
-pub(in crate::programs) fn compressed(frame: &Frame, format: &str, quality: u8) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let rgb: Vec<u8> = frame.rgba.chunks_exact(4).flat_map(|pixel| pixel[..3].to_vec()).collect();
-    match format {
-        "jpeg" => {
-            let (width, height) =
-                (u16::try_from(frame.width).ok()?, u16::try_from(frame.height).ok()?);
-            let encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
-            encoder.encode(&rgb, width, height, jpeg_encoder::ColorType::Rgb).ok()?;
-        }
-        "webp" => {
-            let encoder = image_webp::WebPEncoder::new(&mut bytes);
-            encoder.encode(&rgb, frame.width, frame.height, image_webp::ColorType::Rgb8).ok()?;
-        }
-        _ => {
-            let mut encoder = png::Encoder::new(&mut bytes, frame.width, frame.height);
-            encoder.set_color(png::ColorType::Rgb);
-            encoder.set_compression(png::Compression::Fast);
-            let mut writer = encoder.write_header().ok()?;
-            writer.write_image_data(&rgb).ok()?;
-            writer.finish().ok()?;
-        }
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -4,13 +4,12 @@ use super::super::text;
 use super::{Outcome, invalid};
 use crate::latency::Work;
 use crate::phone::VirtualPhone;
-use crate::programs::helper::shot;
 use crate::release::sdk;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
-use thumbwire_virtual_phone::{Frame, KeyCode, Rect, WindowKind};
+use thumbwire_virtual_phone::{KeyCode, Rect, WindowKind};
 use thumbwire_webdriver::{ErrorCode, WebDriverError};
 
 /// `BatteryManager.BATTERY_STATUS_CHARGING` and `BATTERY_STATUS_DISCHARGING`
@@ -126,28 +125,13 @@ pub(super) async fn screenshot(phone: &VirtualPhone, part: Option<&Rect>) -> Out
     phone.run_work(Work::HelperShot).await;
     let frame = phone.with(|phone| phone.world.capture());
     let frame = match part {
-        Some(part) => crop(&frame, part),
+        Some(part) => frame.cropped(part),
         None => Some(frame),
     };
-    let bytes = frame.and_then(|frame| shot::compressed(&frame, "png", 100));
+    let bytes = frame.and_then(|frame| frame.png());
     let code = ErrorCode::UnableToCaptureScreen;
     let error = || WebDriverError::new(code, "the screen cannot be captured");
     bytes.map(|bytes| STANDARD.encode(bytes).into()).ok_or_else(error)
-}
-
-fn crop(frame: &Frame, part: &Rect) -> Option<Frame> {
-    let screen = Rect::new(0, 0, frame.width as i32, frame.height as i32);
-    let part = part.intersect(&screen);
-    if part.is_empty() {
-        return None;
-    }
-    let (width, height) = (part.width() as u32, part.height() as u32);
-    let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
-    for y in part.top..part.bottom {
-        let start = (y as usize * frame.width as usize + part.left as usize) * 4;
-        rgba.extend_from_slice(frame.rgba.get(start..start + width as usize * 4)?);
-    }
-    Some(Frame { width, height, rgba })
 }
 
 /// What the driver reports as capabilities, and `mobile: deviceInfo`.

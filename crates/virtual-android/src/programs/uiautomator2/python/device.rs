@@ -91,7 +91,7 @@ pub(super) async fn picture(phone: &VirtualPhone, scale: f64, quality: u8) -> Op
     phone.run_work(Work::HelperShot).await;
     let frame = phone.with(|phone| phone.world.capture());
     let longest = f64::from(frame.width.max(frame.height)) * scale.clamp(0.01, 1.0);
-    shot::compressed(&shot::scaled(frame, longest.round() as u32), "jpeg", quality)
+    shot::scaled(frame, longest.round() as u32).jpeg(quality)
 }
 
 async fn click(phone: &VirtualPhone, params: &Params) -> Result<Value, RpcError> {

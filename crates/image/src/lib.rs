@@ -9,18 +9,26 @@ mod blackness;
 mod fit;
 mod limits;
 mod pixels;
-pub(crate) mod png_crc;
+pub mod png_crc;
 #[cfg(test)]
 mod tests;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::Size;
 pub use blackness::{Blackness, blackness, may_be_black};
 pub use fit::{fit, fits};
 pub use limits::PixelLimits;
 pub use pixels::{Effort, JPEG_QUALITY, MAX_PIXELS, Pixels};
+
+/// Width and height in screenshot pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Size {
+    /// Pixels across.
+    pub width: i32,
+    /// Pixels down.
+    pub height: i32,
+}
 
 /// A screenshot.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,11 +6,11 @@
 use crate::Size;
 
 /// The PNG signature.
-pub(crate) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+pub const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The size of a PNG that is not truncated: it begins with an IHDR chunk, which has the size, and
 /// ends with IEND.
-pub(crate) fn complete_png_size(png: &[u8]) -> Option<Size> {
+pub fn complete_png_size(png: &[u8]) -> Option<Size> {
     let header = png.strip_prefix(SIGNATURE)?.get(4..16)?;
     if !header.starts_with(b"IHDR") || !png.ends_with(b"IEND\xae\x42\x60\x82") {
         return None;
@@ -23,7 +23,7 @@ pub(crate) fn complete_png_size(png: &[u8]) -> Option<Size> {
 }
 
 /// Whether all CRCs match, up to the last chunk.
-pub(crate) fn crcs_match(png: &[u8]) -> bool {
+pub fn crcs_match(png: &[u8]) -> bool {
     let Some(mut rest) = png.strip_prefix(SIGNATURE) else { return false };
     // Terminates: each iteration consumes at least 12 bytes.
     loop {

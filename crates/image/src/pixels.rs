@@ -6,8 +6,9 @@
 use std::io::Cursor;
 
 use fast_image_resize as resize;
+use fast_image_resize::images::{TypedImage, TypedImageRef};
 use image_webp::{ColorType as WebpColour, WebPDecoder, WebPEncoder};
-use jpeg_encoder::{ColorType as JpegColour, SamplingFactor};
+use jpeg_encoder::{ImageBuffer, JpegColorType, SamplingFactor, rgb_to_ycbcr};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
@@ -130,7 +131,7 @@ impl Pixels {
         // Not with optimized Huffman tables, though they save a fifth: jpeg-encoder then writes a
         // scan per component, which zune-jpeg 0.5 decodes to other colors where the chroma is
         // subsampled (libjpeg-turbo decodes it well).
-        let written = encoder.encode(&self.rgb, width, height, JpegColour::Rgb);
+        let written = encoder.encode_image(RgbRows { width, height, rgb: &self.rgb });
         written.map_err(|error| unwritable(Format::Jpeg, &error))?;
         Ok(Image { format: Format::Jpeg, bytes: bytes.into() })
     }
@@ -175,19 +176,61 @@ impl Pixels {
         let side = |side: i32| u32::try_from(side).unwrap_or(0);
         let (width, height) = (side(to.width), side(to.height));
         checked_pixel_count(width, height)?;
-        let pixel = resize::PixelType::U8x3;
         let failed =
             |reason: &dyn std::fmt::Display| Error::Unscalable { reason: reason.to_string() };
-        let from = resize::images::ImageRef::new(self.width, self.height, &self.rgb, pixel)
+        // Of the kinds of pixels only this one is compiled: for all of them the crate is half of
+        // the machine code of ours.
+        type Rgb = resize::pixels::U8x3;
+        let from = TypedImageRef::<Rgb>::from_buffer(self.width, self.height, &self.rgb)
             .map_err(|error| failed(&error))?;
-        let mut into = resize::images::Image::new(width, height, pixel);
+        let mut rgb = vec![0; width as usize * height as usize * 3];
+        let mut into = TypedImage::<Rgb>::from_buffer(width, height, &mut rgb)
+            .map_err(|error| failed(&error))?;
         let options = resize::ResizeOptions::new()
             .resize_alg(resize::ResizeAlg::Convolution(resize::FilterType::CatmullRom))
             .use_alpha(false);
         resize::Resizer::new()
-            .resize(&from, &mut into, &options)
+            .resize_typed(&from, &mut into, &options)
             .map_err(|error| failed(&error))?;
-        Ok(Self { width, height, rgb: into.into_vec() })
+        Ok(Self { width, height, rgb })
+    }
+}
+
+/// Pixels for the JPEG encoder. Its own function compiles the encoder for eleven kinds of pixels.
+struct RgbRows<'a> {
+    width: u16,
+    height: u16,
+    rgb: &'a [u8],
+}
+
+impl ImageBuffer for RgbRows<'_> {
+    fn get_jpeg_color_type(&self) -> JpegColorType {
+        JpegColorType::Ycbcr
+    }
+
+    fn width(&self) -> u16 {
+        self.width
+    }
+
+    fn height(&self) -> u16 {
+        self.height
+    }
+
+    fn fill_buffers(&self, y: u16, buffers: &mut [Vec<u8>; 4]) {
+        // The compiler makes vectors of the chunks, not of single pixels.
+        const CHUNK: usize = 16;
+        let stride = usize::from(self.width) * 3;
+        let row = &self.rgb[usize::from(y) * stride..][..stride];
+        let mut parts = [[0; CHUNK]; 3];
+        for pixels in row.chunks(CHUNK * 3) {
+            for (at, pixel) in pixels.chunks_exact(3).enumerate() {
+                let (y, cb, cr) = rgb_to_ycbcr(pixel[0], pixel[1], pixel[2]);
+                (parts[0][at], parts[1][at], parts[2][at]) = (y, cb, cr);
+            }
+            for (buffer, part) in buffers.iter_mut().zip(&parts) {
+                buffer.extend_from_slice(&part[..pixels.len() / 3]);
+            }
+        }
     }
 }
 
