@@ -77,6 +77,7 @@ use thumbwire_core::providers::{VIRTUAL_IOS, VirtualIphoneProvider};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 #[cfg(all(feature = "ios", feature = "virtual-phone"))]
 use thumbwire_virtual_ios::VirtualIphone;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
@@ -362,13 +363,15 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
 /// Logs go to stderr: stdout belongs to the protocol or to the command's result.
 fn log_to_stderr(config: &Config, default: &str) -> Result<(), CliError> {
     let log = config.log.as_deref().unwrap_or(default);
-    let filter = tracing_subscriber::EnvFilter::try_new(log)
+    let filter: Targets = log
+        .parse()
         .map_err(|error| CliError::usage(format!("invalid log filter {log:?}: {error}")))?;
     let without_messages = tracing_subscriber::filter::filter_fn(thumbwire_mcp::may_be_logged);
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_max_level(LevelFilter::TRACE)
         .with_writer(|| terminal_prompt::StderrAboveBar)
         .finish()
+        .with(filter)
         .with(without_messages)
         .init();
     Ok(())

@@ -81,18 +81,19 @@ fn every_file_is_a_module_or_a_target() {
 }
 
 /// What each crate may use of the workspace (ARCHITECTURE.md, "Layers and crates").
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("test-support", &[]),
     ("base", &[]),
+    ("image", &[]),
     ("adb", &["base"]),
     ("apk", &[]),
     ("mobile-mcp", &["base"]),
     ("webdriver", &["base"]),
     ("usbmux", &["base"]),
-    ("device", &["adb", "base", "usbmux", "webdriver"]),
-    // The virtual phone shares only the wires with the product, so that it cannot share its bugs:
-    // it reads APKs with its own code.
-    ("virtual-phone", &["base", "mobile-mcp"]),
+    ("device", &["adb", "base", "image", "usbmux", "webdriver"]),
+    // The virtual phone shares only the wires and the writer of images with the product, so that it
+    // cannot share its bugs: it reads APKs with its own code.
+    ("virtual-phone", &["base", "image", "mobile-mcp"]),
     ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone", "webdriver"]),
     ("virtual-ios", &["base", "virtual-phone", "webdriver"]),
     (

@@ -2,7 +2,7 @@
 //! `just same 1000` repeats the check a thousand times.
 //!
 //! Start with [`the_story`], which goes through all apps as a host does, over the wire, and prints
-//! a digest of the phone's output after each of its steps; it runs in a separate process. The
+//! a digest of the phone's output in each of its steps; it runs in a separate process. The
 //! digests are a golden too (`tests/goldens/story.txt`, `just bless`), checked on x86-64: pixels
 //! come from floating-point arithmetic, and no other processor was available.
 
@@ -63,9 +63,9 @@ const REPORTS: &[&str] = &[
     "ls -lRa /; cat /proc/meminfo; df; date; uptime; echo $RANDOM $$",
 ];
 
-/// The phone's output so far.
 struct Story {
     wired: Wired,
+    /// What the phone printed in this step.
     stdout: Md5,
     steps: String,
 }
@@ -79,7 +79,7 @@ impl Story {
     }
 
     fn step(&mut self, name: &str) {
-        let sum = self.stdout.clone().finalize();
+        let sum = std::mem::take(&mut self.stdout).finalize();
         let sum = sum.iter().fold(String::new(), |sum, byte| format!("{sum}{byte:02x}"));
         // Writing to a string cannot fail.
         let _ = writeln!(self.steps, "{sum}  {name}");
