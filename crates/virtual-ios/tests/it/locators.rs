@@ -24,7 +24,7 @@ async fn each_strategy_finds_the_cells_of_settings() {
         ("predicate string", "value LIKE '*apps' AND enabled == 1 AND visible == TRUE", 2),
         ("predicate string", "label MATCHES '[A-Z]pps' AND rect.width > 300", 1),
         ("predicate string", "label MATCHES[c] '[a-z]PPS' AND rect.width > 300", 1),
-        ("predicate string", "label MATCHES[c] '\\S*PPS' AND rect.width > 300", 1),
+        ("predicate string", "label MATCHES[c] '\\\\S*PPS' AND rect.width > 300", 1),
         ("predicate string", "FALSEPREDICATE", 0),
         ("class chain", "**/XCUIElementTypeTable/**/XCUIElementTypeCell", cells),
         ("-ios class chain", "**/XCUIElementTypeCell[1]", 1),

@@ -2,23 +2,16 @@
 //! upright screen.
 
 use crate::phone::State;
-use crate::service_state::InputEvent;
-use thumbwire_virtual_phone::Point;
-
-/// Event types of `linux/input-event-codes.h`.
-pub(in crate::programs) const SYN: u16 = 0;
-pub(in crate::programs) const KEY: u16 = 1;
-pub(in crate::programs) const ABS: u16 = 3;
 
 /// Codes of the touch panel.
-pub(in crate::programs) const BTN_TOUCH: u16 = 0x14a;
-pub(in crate::programs) const X: u16 = 0x35;
-pub(in crate::programs) const Y: u16 = 0x36;
-pub(in crate::programs) const TRACKING_ID: u16 = 0x39;
+const BTN_TOUCH: u16 = 0x14a;
+const X: u16 = 0x35;
+const Y: u16 = 0x36;
+const TRACKING_ID: u16 = 0x39;
 
-/// A key of the kernel: code, name, and Android's code for it (`Generic.kl`).
-const KEYS: [(u16, &str, u32); 3] =
-    [(0x72, "KEY_VOLUMEDOWN", 25), (0x73, "KEY_VOLUMEUP", 24), (0x74, "KEY_POWER", 26)];
+/// Keys of the kernel: code and name.
+const KEYS: [(u16, &str); 3] =
+    [(0x72, "KEY_VOLUMEDOWN"), (0x73, "KEY_VOLUMEUP"), (0x74, "KEY_POWER")];
 
 /// An axis of the panel: code, name, maximum (0: the width, 1: the height minus one).
 const AXES: [(u16, &str, Maximum); 6] = [
@@ -53,46 +46,10 @@ pub(in crate::programs) fn devices(phone: &State) -> Vec<Device> {
     vec![device(1, "virtual_touch", true), device(0, "gpio-keys", false)]
 }
 
-/// Android's code of a kernel key.
-pub(in crate::programs) fn android_key(code: u16) -> Option<u32> {
-    KEYS.iter().find(|row| row.0 == code).map(|row| row.2)
-}
-
 impl Device {
     /// `/dev/input/event0`
     pub(in crate::programs) fn path(&self) -> String {
         format!("/dev/input/event{}", self.number)
-    }
-
-    /// Whether the device can send such events.
-    pub(super) fn sends(&self, kind: u16, code: u16) -> bool {
-        match kind {
-            SYN => true,
-            KEY if self.touch => code == BTN_TOUCH,
-            KEY => KEYS.iter().any(|row| row.0 == code),
-            ABS => self.touch && AXES.iter().any(|row| row.0 == code),
-            _ => false,
-        }
-    }
-
-    /// Where a point of the panel lies on the screen, which may be rotated or of another size.
-    pub(super) fn on_screen(&self, phone: &State, at: Point) -> Point {
-        let display = phone.world.display();
-        let (width, height) = self.size;
-        let turned = match display.rotation {
-            0 => at,
-            1 => Point { x: at.y, y: width - 1 - at.x },
-            2 => Point { x: width - 1 - at.x, y: height - 1 - at.y },
-            _ => Point { x: height - 1 - at.y, y: at.x },
-        };
-        let (width, height) = match display.rotation.is_multiple_of(2) {
-            true => (width, height),
-            false => (height, width),
-        };
-        Point {
-            x: turned.x.saturating_mul(display.width) / width.max(1),
-            y: turned.y.saturating_mul(display.height) / height.max(1),
-        }
     }
 
     /// What `getevent` prints about it: its name, with `possible` its events, with `info` its
@@ -126,7 +83,7 @@ impl Device {
         };
         let keys: Vec<(u16, &str)> = match self.touch {
             true => vec![(BTN_TOUCH, "BTN_TOUCH")],
-            false => KEYS.iter().map(|row| (row.0, row.1)).collect(),
+            false => KEYS.to_vec(),
         };
         let keys: String = keys.into_iter().map(|(code, name)| shown(code, name)).collect();
         // The kernel's list ends with one of the two spaces.
@@ -147,38 +104,5 @@ impl Device {
             }
         }
         text
-    }
-}
-
-/// `EV_KEY`
-pub(super) fn kind_name(kind: u16) -> String {
-    match kind {
-        SYN => "EV_SYN".to_owned(),
-        KEY => "EV_KEY".to_owned(),
-        ABS => "EV_ABS".to_owned(),
-        other => format!("{other:04x}"),
-    }
-}
-
-/// `ABS_MT_POSITION_X`
-pub(super) fn code_name(kind: u16, code: u16) -> String {
-    let name = match (kind, code) {
-        (SYN, 0) => Some("SYN_REPORT"),
-        (SYN, 2) => Some("SYN_MT_REPORT"),
-        (KEY, BTN_TOUCH) => Some("BTN_TOUCH"),
-        (KEY, _) => KEYS.iter().find(|row| row.0 == code).map(|row| row.1),
-        (ABS, _) => AXES.iter().find(|row| row.0 == code).map(|row| row.1),
-        _ => None,
-    };
-    name.map_or_else(|| format!("{code:04x}"), str::to_owned)
-}
-
-/// `DOWN`, `UP`, or the number.
-pub(super) fn value_name(event: InputEvent) -> String {
-    match (event.kind, event.value) {
-        (KEY, 0) => "UP".to_owned(),
-        (KEY, 1) => "DOWN".to_owned(),
-        (KEY, 2) => "REPEAT".to_owned(),
-        (_, value) => format!("{value:08x}"),
     }
 }

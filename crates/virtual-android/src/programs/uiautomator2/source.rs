@@ -2,33 +2,10 @@
 //! Python's does.
 
 use super::super::dump::attribute;
-use super::tree::{Index, Tree, bounds_text};
+use super::tree::{ATTRIBUTES, Index, Tree, bounds_text};
 
 const HEAD: &str = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>";
 
-/// The attributes of Appium's source that every node of this phone can answer, in its order.
-const APPIUM: [&str; 20] = [
-    "index",
-    "package",
-    "class",
-    "text",
-    "content-desc",
-    "resource-id",
-    "checkable",
-    "checked",
-    "clickable",
-    "enabled",
-    "focusable",
-    "focused",
-    "long-clickable",
-    "password",
-    "scrollable",
-    "selected",
-    "bounds",
-    "displayed",
-    "hint",
-    "showing-hint",
-];
 /// Those of Python's `uiautomator2`, which are `uiautomator dump`'s with one more.
 const PYTHON: [&str; 17] = [
     "index",
@@ -69,7 +46,7 @@ fn node_of_appium(xml: &mut String, tree: &Tree, at: Index, depth: usize) {
     let name = element.class.replace('$', ".");
     let indent = "  ".repeat(depth);
     xml.push_str(&format!("{indent}<{name}"));
-    for name in APPIUM {
+    for name in ATTRIBUTES {
         if let Some(value) = element.attribute(name) {
             attribute(xml, name, &value);
         }

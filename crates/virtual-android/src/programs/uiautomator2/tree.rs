@@ -53,7 +53,8 @@ pub(super) struct Element {
 /// The class of the root.
 pub(super) const HIERARCHY: &str = "hierarchy";
 
-/// What a client may ask for by name, as in a page source.
+/// What a client may ask for by name, and the attributes of Appium's source that every node of this
+/// phone can answer, in its order.
 pub(super) const ATTRIBUTES: [&str; 20] = [
     "index",
     "package",
