@@ -139,7 +139,7 @@ pub(crate) static PROGRAMS: ProgramTable = ProgramTable(programs! {
     "ln" Native Everyday options file_ops::ln, toolbox file_ops::old::ln;
     "log" Client Recording own logcat::log;
     "logcat" Logs Product own logcat::logcat;
-    "ls" Native Product options ls::ls, toolbox ls::old::ls;
+    "ls" Native Recording options ls::ls, toolbox ls::old::ls;
     "lsof" Native Recording options machine::lsof;
     "md5" Native Client("uiautomator2") options digest::md5;
     "md5sum" Native Client("uiautomator2") options digest::shasum;

@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn raw_screenshot_has_a_fourth_header_word_since_android_9() {
-        let frame = Frame { width: 2, height: 1, rgba: vec![1, 2, 3, 0, 4, 5, 6, 128] };
+        let frame = Frame { width: 2, height: 1, rgba: vec![1, 2, 3, 255, 4, 5, 6, 255] };
         let (size, pixels) = ([2, 0, 0, 0, 1, 0, 0, 0], [1, 2, 3, 255, 4, 5, 6, 255]);
         let old = [&size[..], &[1, 0, 0, 0], &pixels].concat();
         assert_eq!(as_raw(frame.clone(), false), old);
