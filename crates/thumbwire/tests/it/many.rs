@@ -211,7 +211,7 @@ async fn each_of_fifty_phones_behaves_as_if_alone() {
     let text =
         |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(4_000).collect::<String>();
     let full = text(&among[FULL as usize - 1][1].1);
-    assert!(full.contains(" 99% "), "{full}");
+    assert!(full.contains(" 100% "), "{full}");
     for (seed, among) in seeds.zip(among) {
         let (at, words) = trace_of(seed);
         assert!(String::from_utf8_lossy(&among[at].1).contains(&words), "phone {seed}: {words}");
