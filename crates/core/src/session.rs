@@ -478,8 +478,8 @@ impl ClientWatch for Session {
             attached.screen.cache.seen.client_left(client);
         }
         self.selected.client_left(client);
-        self.recordings.client_left(client);
-        self.monitors.client_left(client);
+        self.recordings.0.client_left(client);
+        self.monitors.0.client_left(client);
         self.connections.leases.client_left(client);
     }
 }

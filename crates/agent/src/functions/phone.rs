@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_core::action::{
     AppSelector, Cause, ControlNumber, Controls, Direction, Failure, LaunchResult, Observe,
-    Readback, Request, TapResult, Target, TextInput, TypeResult, WaitCondition, request,
+    Request, TapResult, Target, TextInput, TypeResult, WaitCondition, request,
 };
 use thumbwire_core::snapshot::{RefVisibility, lookup};
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point, Rect};
@@ -336,7 +336,7 @@ impl Phone<'_> {
         let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         let budget = TYPING + TYPING_EACH.saturating_mul(characters).min(MAX_TYPING);
         let TypeResult { field, into, .. } = self.request(request::Type(input), budget).await?;
-        let doubt = doubt(&field, &text).map(|doubt| format!(" ({doubt})")).unwrap_or_default();
+        let doubt = field.doubt(&text).map(|doubt| format!(" ({doubt})")).unwrap_or_default();
         let cleared = clear.then(|| "Cleared existing text".to_owned());
         let typed = format!("Typed text: '{text}'{doubt}");
         let parts = into.as_ref().map(clicked).into_iter().chain(cleared).chain([typed]);
@@ -512,23 +512,6 @@ fn listed(id: &str) -> Result<Target, FunctionError> {
 
 fn clicked(hit: &TapResult) -> String {
     format!("Clicked control '{}' at ({}, {})", hit.name(), hit.at.x, hit.at.y)
-}
-
-/// Why the text may not be in the field.
-fn doubt(field: &Readback, text: &str) -> Option<String> {
-    const SHOWN: usize = 500;
-    match field {
-        Readback::Same | Readback::Corrected => None,
-        Readback::Differs { shows } if text.is_empty() => Some(format!(
-            "The field still shows '{}', which may be its hint",
-            truncate(shows, SHOWN)
-        )),
-        Readback::Differs { shows } => {
-            Some(format!("The field shows something else: '{}'", truncate(shows, SHOWN)))
-        }
-        Readback::Hidden => Some("Not verified: the field hides its content".into()),
-        Readback::NoField => Some("Not verified: there is no text field to read back".into()),
-    }
 }
 
 /// How long to wait, as a time and in seconds.

@@ -57,12 +57,6 @@ impl Memory {
         memory
     }
 
-    /// Adds notes from elsewhere to the blackboard.
-    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
-        notes.into_iter().for_each(|note| self.note(note));
-        self
-    }
-
     /// Remembers a step.
     pub(crate) fn remember_step(&mut self, step: &AgentStep) {
         self.round = step.step;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use thumbwire_base::truncate;
 use thumbwire_device::{
     App, AppId, DeviceInfo, Foreground, Health, Identity, LockState, LogEntry, LogFilter,
     Notification, Point, Screenshot, Size, TypingMethod,
@@ -439,4 +440,23 @@ pub enum Readback {
     Hidden,
     /// Nothing to compare: no readable field has the focus, or a line end moved the text elsewhere.
     NoField,
+}
+
+impl Readback {
+    /// Why the text may not be in the field; `None` if it is.
+    pub fn doubt(&self, text: &str) -> Option<String> {
+        const SHOWN: usize = 500;
+        Some(match self {
+            Self::Same | Self::Corrected => return None,
+            Self::Differs { shows } => {
+                let shows = truncate(shows, SHOWN);
+                match text.is_empty() {
+                    true => format!("The field still shows '{shows}', which may be its hint"),
+                    false => format!("The field shows something else: '{shows}'"),
+                }
+            }
+            Self::Hidden => "Not verified: the field hides its content".into(),
+            Self::NoField => "Not verified: there is no text field to read back".into(),
+        })
+    }
 }

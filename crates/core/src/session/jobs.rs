@@ -18,6 +18,8 @@ pub(super) trait BackgroundJob {
     fn device(&self) -> &str;
     /// The client that started it.
     fn client(&self) -> &ClientId;
+    /// Stops it. What it made stays.
+    fn stop(self: Arc<Self>) -> impl Future<Output = ()> + Send + 'static;
 }
 
 /// The running jobs, oldest first.
@@ -104,32 +106,26 @@ impl<T: BackgroundJob> JobRegistry<T> {
 
     /// Removes the jobs of a client that has left, and stops each in the background. Its jobs that
     /// are starting are not added any more.
-    pub(super) fn client_left<F>(&self, client: &ClientId, stop: impl Fn(Arc<T>) -> F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
+    pub(super) fn client_left(&self, client: &ClientId) {
         let mut table = lock(&self.0);
         table.starting.retain(|_, starter| starter != client);
         let is_theirs = |job: &mut Arc<T>| job.client() == client;
         let left: Vec<_> = table.jobs.extract_if(.., is_theirs).collect();
         for job in left {
-            table.stopping.spawn(stop(job));
+            table.stopping.spawn(job.stop());
         }
         while table.stopping.try_join_next().is_some() {}
     }
 
     /// Accepts no new jobs, stops the running ones, and waits for that.
-    pub(super) async fn end<F>(&self, stop: impl Fn(Arc<T>) -> F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
+    pub(super) async fn end(&self) {
         let mut stopping = {
             let mut table = lock(&self.0);
             table.is_closed = true;
             std::mem::take(&mut table.stopping)
         };
         for job in self.take_all() {
-            stopping.spawn(stop(job));
+            stopping.spawn(job.stop());
         }
         stopping.join_all().await;
     }

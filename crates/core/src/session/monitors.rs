@@ -33,10 +33,10 @@ const MAX_ENTRIES: usize = 5000;
 
 /// The monitors of a session. Dropping this stops them.
 #[derive(Default)]
-pub(super) struct Monitors(JobRegistry<MonitorJob>);
+pub(super) struct Monitors(pub(super) JobRegistry<MonitorJob>);
 
 /// One log monitor.
-struct MonitorJob {
+pub(super) struct MonitorJob {
     id: String,
     client: ClientId,
     device: String,
@@ -177,20 +177,6 @@ impl Monitors {
         let missing = |known| Cause::NoSuchMonitor { id: id.to_owned(), known }.into();
         self.0.find(id, client).map_err(missing)
     }
-
-    /// Stops the monitors of a client that has left. Their files stay.
-    pub(super) fn client_left(&self, client: &ClientId) {
-        self.0.client_left(client, stop);
-    }
-
-    /// Stops all monitors.
-    pub(super) async fn end(&self) {
-        self.0.end(stop).await;
-    }
-}
-
-async fn stop(job: Arc<MonitorJob>) {
-    job.stopped().await;
 }
 
 impl Drop for Monitors {
@@ -212,6 +198,10 @@ impl BackgroundJob for MonitorJob {
 
     fn client(&self) -> &ClientId {
         &self.client
+    }
+
+    async fn stop(self: Arc<Self>) {
+        self.stopped().await;
     }
 }
 

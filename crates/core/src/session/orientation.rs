@@ -106,7 +106,7 @@ impl Session {
             });
         }
         let all = async {
-            tokio::join!(ending.join_all(), self.recordings.end(), self.monitors.end());
+            tokio::join!(ending.join_all(), self.recordings.0.end(), self.monitors.0.end());
         };
         if timeout(ENDING, all).await.is_err() {
             tracing::warn!(

@@ -47,10 +47,10 @@ const STOPPING: Duration = Duration::from_secs(30);
 
 /// The recordings of a session.
 #[derive(Default)]
-pub(super) struct Recordings(JobRegistry<RecordingJob>);
+pub(super) struct Recordings(pub(super) JobRegistry<RecordingJob>);
 
 /// One recording.
-struct RecordingJob {
+pub(super) struct RecordingJob {
     id: String,
     client: ClientId,
     device: String,
@@ -205,7 +205,7 @@ impl SessionCall<'_> {
         let mut fetching = job.stopping.lock().await;
         // Another caller may have stopped it while this one waited.
         self.session.recordings.find(&job.id, &self.call.client)?;
-        let lost = match job.stop().await {
+        let lost = match job.stop_recording().await {
             Ok(()) => None,
             Err(Error::NotConnected { reason, .. }) => Some(reason),
             Err(error) => {
@@ -305,23 +305,6 @@ impl Recordings {
         let missing = |known| Cause::NoSuchRecording { id: id.to_owned(), known }.into();
         self.0.find(id, client).map_err(missing)
     }
-
-    /// Stops the recordings of a client that has left. Their files stay on the phones.
-    pub(super) fn client_left(&self, client: &ClientId) {
-        self.0.client_left(client, stop_and_log);
-    }
-
-    /// Stops all active recordings. Their files stay on the phones.
-    pub(super) async fn end(&self) {
-        self.0.end(stop_and_log).await;
-    }
-}
-
-async fn stop_and_log(job: Arc<RecordingJob>) {
-    match job.stop().await {
-        Ok(()) => tracing::info!("kept {} on {}", job.on_phone, job.device),
-        Err(error) => tracing::warn!("recording {}: {error}", job.id),
-    }
 }
 
 impl BackgroundJob for RecordingJob {
@@ -336,11 +319,18 @@ impl BackgroundJob for RecordingJob {
     fn client(&self) -> &ClientId {
         &self.client
     }
+
+    async fn stop(self: Arc<Self>) {
+        match self.stop_recording().await {
+            Ok(()) => tracing::info!("kept {} on {}", self.on_phone, self.device),
+            Err(error) => tracing::warn!("recording {}: {error}", self.id),
+        }
+    }
 }
 
 impl RecordingJob {
     /// Stops it and waits for that. Returns at once if it was stopped before.
-    async fn stop(&self) -> Result<(), Error> {
+    async fn stop_recording(&self) -> Result<(), Error> {
         let gone = || Error::NotReady {
             what: "stop the recording",
             text: "its background task has ended".into(),

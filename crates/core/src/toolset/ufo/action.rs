@@ -12,8 +12,8 @@ use super::data::edges;
 use super::python::float;
 use super::{ParsedArgs, Reply, SpecTools, Tool};
 use crate::action::{
-    AppSelector, CacheKind, Cause, ControlNumber, LaunchResult, Readback, TapResult, Target,
-    TextInput, TypeResult, request,
+    AppSelector, CacheKind, Cause, ControlNumber, LaunchResult, TapResult, Target, TextInput,
+    TypeResult, request,
 };
 use crate::snapshot::kind;
 use crate::toolset::ToolEffect;
@@ -245,27 +245,10 @@ fn render_type_text(args: &ParsedArgs<TypeTextArgs>, result: TypeResult) -> Repl
     if let Some(hit) = &into {
         reply["control_info"] = json!({ "id": id, "name": hit.name(), "type": type_of(hit) });
     }
-    if let Some(warning) = typing_mismatch(&field, text) {
+    if let Some(warning) = field.doubt(text) {
         reply["warning"] = warning.into();
     }
     Reply::json(reply)
-}
-
-/// A warning if the field does not show the text, which the original server does not check.
-fn typing_mismatch(field: &Readback, text: &str) -> Option<String> {
-    const SHOWN: usize = 500;
-    match field {
-        Readback::Same | Readback::Corrected => None,
-        Readback::Differs { shows } if text.is_empty() => Some(format!(
-            "The field still shows '{}', which may be its hint",
-            truncate(shows, SHOWN)
-        )),
-        Readback::Differs { shows } => {
-            Some(format!("The field shows something else: '{}'", truncate(shows, SHOWN)))
-        }
-        Readback::Hidden => Some("Not verified: the field hides its content".into()),
-        Readback::NoField => Some("Not verified: there is no text field to read back".into()),
-    }
 }
 
 /// Looks an app up like the original server: by its number if given, else by package (with a dot),
