@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
-
 use thumbwire_image::Size;
 
 use crate::millis;

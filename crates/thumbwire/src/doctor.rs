@@ -1,8 +1,9 @@
 //! Checks what tools need before one is called: the files of this computer, the adb server, and
 //! each phone.
 //!
-//! Start with [`check`], which `thumbwire doctor` prints. It reads and asks only; it creates no file, starts no server and
-//! touches no phone's screen. A phone gets the helper's file, unless that is off.
+//! Start with [`check`], whose findings `thumbwire doctor` prints. It reads and asks only: it
+//! creates no file, starts no server and touches no phone's screen. A phone gets the helper's file,
+//! unless that is off.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -230,9 +231,9 @@ async fn phones(options: &Options<'_>, listed: Vec<ListedDevice>, is_up: bool) -
                  `thumbwire doctor --device virtual`",
             ),
         };
-        // Without a server its finding has said it.
-        let is_told = !is_up && options.device.is_none();
-        return if is_told { Vec::new() } else { vec![finding] };
+        // That the server is not up is a finding already; without it no phone could be listed.
+        let explained = !is_up && options.device.is_none();
+        return if explained { Vec::new() } else { vec![finding] };
     }
     let checks = checked.iter().map(|phone| async move {
         let late = || {
@@ -346,18 +347,18 @@ async fn speed(id: &str, device: &dyn Device) -> Finding {
     if let Err(error) = device.tree(TreeDetail::Full).await {
         return broken(id, Some("reading the screen"), &error);
     }
-    let look = began.elapsed();
+    let tree_time = began.elapsed();
     let began = Instant::now();
     if let Err(error) = device.screenshot().await {
         return broken(id, Some("screenshot"), &error);
     }
-    let picture = began.elapsed();
+    let screenshot_time = began.elapsed();
     let detail = format!(
         "reading the screen takes {:.1} s, a screenshot {:.1} s",
-        look.as_secs_f64(),
-        picture.as_secs_f64()
+        tree_time.as_secs_f64(),
+        screenshot_time.as_secs_f64()
     );
-    let severity = if look > SLOW_LOOK { Severity::Note } else { Severity::Ok };
+    let severity = if tree_time > SLOW_LOOK { Severity::Note } else { Severity::Ok };
     Finding::new(subject(id, part), severity, detail)
 }
 

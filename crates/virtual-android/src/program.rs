@@ -14,7 +14,7 @@ use crate::release::formats::ExceptionFormat;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
-/// Who calls a program: none exists without a caller. The tests look for each.
+/// Who calls a program. None exists without a caller; a test looks for the call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CalledBy {
     /// Our own driver, or another crate of the product.
@@ -173,8 +173,8 @@ impl Invocation {
     }
 }
 
-/// Opens a file of the phone, or of its processes, for reading; `stdin` is the standard input of who
-/// opens it.
+/// Opens a file of the phone, or of its processes, for reading; `stdin` is the caller's standard
+/// input.
 pub(crate) fn open(phone: &VirtualPhone, path: &str, stdin: &Input) -> Result<Input, Error> {
     phone.with(|phone| {
         if let Some(bytes) = phone.processes.read_proc(path) {

@@ -59,7 +59,7 @@ fn commands(script: &str) -> Vec<Vec<String>> {
             }
             '#' if word.is_none() => while characters.next_if(|next| *next != '\n').is_some() {},
             '>' | '<' => {
-                // A redirection: its file is no argument, nor is the number before it.
+                // A redirection such as `2> file`: neither the number nor the file is an argument.
                 word = None;
                 while characters.next_if(|next| ">& ".contains(*next)).is_some() {}
                 while characters.next_if(|next| !next.is_whitespace()).is_some() {}

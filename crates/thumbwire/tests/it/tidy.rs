@@ -437,8 +437,8 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[\w.-]+/[\w.,{}/-]
 static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(^|/)[A-Z]{2,}(\.rs|/|$)").unwrap());
 
-/// The paths that a quoted text names: `{a,b}` stands for several. A name in capitals
-/// (`TOOLSET.rs`) stands for any, so its path is left out.
+/// The paths that a quoted text names; `{a,b}` expands to several. A path with a placeholder in
+/// capitals (`TOOLSET.rs`) is left out.
 fn quoted_paths(quoted: &str) -> Vec<String> {
     if !PATH.is_match(quoted) || PLACEHOLDER.is_match(quoted) {
         return Vec::new();

@@ -18,8 +18,8 @@ use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 /// What a reader sees, and the failure behind it.
 type Row = (&'static str, Failure);
 
-/// What `thumbwire doctor` finds on a computer on which everything is wrong: what a reader sees, the
-/// finding and what mends it.
+/// What `thumbwire doctor` finds on a computer on which everything is wrong: what a reader sees,
+/// the finding and what mends it.
 async fn computer() -> Vec<(&'static str, String, String)> {
     let home = tempfile::tempdir().unwrap();
     let file = |name: &str| home.path().join(name);

@@ -1,9 +1,9 @@
 //! `getevent` and `sendevent`: the phone's input devices, as the kernel shows them under
 //! `/dev/input`.
 //!
-//! `devices` lists them. Nothing writes to them: touches by `input` begin above the kernel, on a real
-//! phone too, and the shell may not open them for writing here. Sources: toolbox's `getevent.c` with
-//! the words of a running 4.4.4, toybox's `sendevent.c`, `linux/input.h`.
+//! `devices` lists them. Nothing writes to them: touches by `input` begin above the kernel, on a
+//! real phone too, and the shell may not open them for writing here. Sources: toolbox's
+//! `getevent.c` with the words of a running 4.4.4, toybox's `sendevent.c`, `linux/input.h`.
 
 pub(super) mod devices;
 

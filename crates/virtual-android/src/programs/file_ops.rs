@@ -403,7 +403,7 @@ async fn transfer(call: &Invocation, options: &Options, moving: bool) -> Outcome
             false => (target.clone(), to.clone()),
         };
         let stat = |path: &str, follow| call.phone.with(|phone| phone.files.stat(path, follow));
-        let there = match stat(&source, !moving && copying.follows) {
+        let source_stat = match stat(&source, !moving && copying.follows) {
             Ok(stat) => stat,
             Err(reason) => {
                 status = complain(call, format!("bad '{path}': {reason}")).await;
@@ -412,17 +412,18 @@ async fn transfer(call: &Invocation, options: &Options, moving: bool) -> Outcome
         };
         let before = stat(&target, true).ok();
         if before.is_some() && options.has('n')
-            || options.has('u') && before.as_ref().is_some_and(|it| it.modified >= there.modified)
+            || options.has('u')
+                && before.as_ref().is_some_and(|it| it.modified >= source_stat.modified)
         {
             continue;
         }
-        if before.as_ref().is_some_and(|before| before.inode == there.inode) {
+        if before.as_ref().is_some_and(|before| before.inode == source_stat.inode) {
             if !moving {
                 status = complain(call, format!("'{path}' is '{shown}'")).await;
             }
             continue;
         }
-        if there.kind == FileType::Directory && !moving {
+        if source_stat.kind == FileType::Directory && !moving {
             if before.as_ref().is_some_and(|before| before.kind != FileType::Directory) {
                 status = complain(call, format!("dir at '{}'", last_part(path))).await;
                 continue;
@@ -436,7 +437,9 @@ async fn transfer(call: &Invocation, options: &Options, moving: bool) -> Outcome
         let mut copied = Vec::new();
         let done = call.phone.with(|phone| match moving {
             true => phone.files.rename(&source, &target),
-            false => copy(&mut phone.files, &source, &target, &there, copying, 0, &mut copied),
+            false => {
+                copy(&mut phone.files, &source, &target, &source_stat, copying, 0, &mut copied)
+            }
         });
         if options.has('v') {
             for below in copied {

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 /// Maximum lines before a match that `-B` and `-C` keep.
 const MAX_BEFORE: usize = 1_000;
 
-/// Long options; digits stand for those without a letter.
+/// Long options and the short ones that mean the same. An option without a letter has a digit.
 const LONG: &[(&str, char)] = &[
     ("line-buffered", '1'),
     ("color", '2'),
@@ -37,7 +37,7 @@ struct Search<'a> {
     patterns: Vec<Matcher>,
     before: usize,
     after: usize,
-    most: u64,
+    max_matches: u64,
     /// Whether a line names its file.
     named: bool,
     found: bool,
@@ -54,7 +54,7 @@ pub(super) async fn grep(call: &Invocation) -> Outcome {
     };
     let around = number('C')?;
     let (before, after) = (number('B')?.or(around), number('A')?.or(around));
-    let most = options.number('m')?.unwrap_or(u64::MAX);
+    let max_matches = options.number('m')?.unwrap_or(u64::MAX);
     let mut texts: Vec<String> = options.values('e').map(str::to_owned).collect();
     for path in options.values('f') {
         let input =
@@ -88,8 +88,17 @@ pub(super) async fn grep(call: &Invocation) -> Outcome {
     let many = paths.len() > 1 || deep && paths.iter().any(directory);
     let named = options.has('H') || many && !options.has('h');
     let (before, after) = (before.unwrap_or(0), after.unwrap_or(0));
-    let mut search =
-        Search { call, options, patterns, before, after, most, named, found: false, failed: false };
+    let mut search = Search {
+        call,
+        options,
+        patterns,
+        before,
+        after,
+        max_matches,
+        named,
+        found: false,
+        failed: false,
+    };
     // The last first.
     let mut left: Vec<(String, usize)> = paths.into_iter().rev().map(|path| (path, 0)).collect();
     while let Some((path, depth)) = left.pop() {
@@ -138,7 +147,7 @@ impl Search<'_> {
                 if !self.options.has('s') {
                     self.call.err(format!("grep: {path}: {reason}\n")).await;
                 }
-                // A folder is no failure.
+                // Without `-r`, a folder is skipped and does not change the exit status.
                 self.failed |= reason != Error::IsADirectory;
                 Ok(false)
             }
@@ -218,7 +227,7 @@ impl Search<'_> {
         let (mut waiting, mut owed) = (VecDeque::new(), 0_usize);
         let end = if has('z') { 0 } else { b'\n' };
         let mut lines = Lines::ended_by(input, end);
-        while count < self.most || owed > 0 {
+        while count < self.max_matches || owed > 0 {
             let Some((line, _)) = lines.next().await else { break };
             number += 1;
             let at = offset;
@@ -226,7 +235,7 @@ impl Search<'_> {
             // Searches text, prints bytes.
             let text = String::from_utf8_lossy(&line);
             let first = self.next(&text, 0);
-            if count >= self.most || first.is_some() == has('v') {
+            if count >= self.max_matches || first.is_some() == has('v') {
                 if owed > 0 {
                     owed -= 1;
                     printed = number;

@@ -1,4 +1,5 @@
-//! Programs that run other programs: `xargs`, `timeout`, `nohup`, `setsid`, `time`, `toybox`, `toolbox`, with toybox's texts.
+//! Programs that run other programs, with toybox's texts: `xargs`, `timeout`, `nohup`, `setsid`,
+//! `time`, `toybox`, `toolbox`.
 
 use super::Invocation;
 use super::options::{Failure, Lines, Options, Outcome, duration};

@@ -352,8 +352,8 @@ pub(super) async fn stat(call: &Invocation) -> Outcome {
     Ok(status)
 }
 
-/// The number of the device that holds all files, which this phone does not have: that of `/data` on
-/// a Pixel.
+/// The number of the device that holds all files, which this phone does not have: that of `/data`
+/// on a Pixel.
 const DEVICE: u32 = 0xfe2d;
 
 fn formatted(format: &str, entry: &Entry) -> String {

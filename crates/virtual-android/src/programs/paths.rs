@@ -1,4 +1,5 @@
-//! Names and places of files: `basename`, `dirname`, `realpath`, `mktemp`, `du`, with toybox's texts.
+//! Names and places of files: `basename`, `dirname`, `realpath`, `mktemp`, `du`, with toybox's
+//! texts.
 
 use super::Invocation;
 use super::options::{Failure, Options, Outcome};

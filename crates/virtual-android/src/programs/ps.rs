@@ -83,8 +83,8 @@ const FULL: &str = "USER:12=UID,PID,PPID,C,STIME,TTY,TIME,ARGS:27=CMD";
 const LONG: &str = "F,S,UID,PID,PPID,C,PRI,NI,BIT,SZ,WCHAN,TTY,TIME,CMD";
 const USUAL: &str = "USER,PID,PPID,VSZ,RSS,WCHAN,ADDR,S,NAME";
 
-/// `ps [-AefnTwZ] [-l] [-o FIELD,…] [-p PID,…] [-P PARENT,…] [-u USER,…] [-g GROUP,…] [PID…]`: without
-/// `-A` only the shell's own processes. Widths and titles as in toybox's `ps.c`.
+/// `ps [-AefnTwZ] [-l] [-o FIELD,…] [-p PID,…] [-P PARENT,…] [-u USER,…] [-g GROUP,…] [PID…]`:
+/// without `-A` only the shell's own processes. Widths and titles as in toybox's `ps.c`.
 pub(super) async fn ps(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "k:O:o:p:P:u:U:g:G:s:t:AadefLlnwZMT", &[])?;
     let lists = |letters: &str| -> Vec<String> {

@@ -1,13 +1,14 @@
 //! The regular expressions of `grep`, `sed` and others: POSIX patterns, basic and extended.
 //!
 //! Start with [`Matcher`]. A pattern is parsed to a [`Node`], compiled to a list of [`Step`]s, and
-//! run over the line once with all its threads side by side (Pike's machine), so the time is at most
-//! the product of line and pattern. Of the matches that start first the longest one counts, as POSIX
-//! wants; the crates of Rust return the first alternative that matches.
+//! run over the line once with all its threads side by side (Pike's machine), so the time is at
+//! most the product of line and pattern. Of the matches that start first the longest one counts, as
+//! POSIX wants; the crates of Rust return the first alternative that matches.
 //!
 //! As in GNU and BSD libraries, `\|` alternates in basic syntax, `\d`, `\s`, `\w` are classes, and
 //! `\<`, `\>` and `\b` are the ends of words. Back references are refused.
 
+use crate::sh::glob::named_class;
 use std::iter::Peekable;
 use std::rc::Rc;
 use std::str::Chars;
@@ -473,11 +474,11 @@ impl Parser<'_> {
             }
         }
         let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number <= MAX_REPEATS);
-        let (least, most) = text.split_once(',').unwrap_or((&text, &text));
-        let least = number(least)?;
-        match most {
-            "" => Some((least, None)),
-            most => Some((least, Some(number(most).filter(|most| *most >= least)?))),
+        let (min, max) = text.split_once(',').unwrap_or((&text, &text));
+        let min = number(min)?;
+        match max {
+            "" => Some((min, None)),
+            max => Some((min, Some(number(max).filter(|max| *max >= min)?))),
         }
     }
 
@@ -496,7 +497,9 @@ impl Parser<'_> {
                 let name: String =
                     std::iter::from_fn(|| self.chars.next_if(char::is_ascii_lowercase)).collect();
                 (self.chars.next()? == ':' && self.chars.next()? == ']').then_some(())?;
-                class.named.push(named(&name, self.fold)?);
+                // With `fold`, lines are in lower case.
+                let name = if self.fold && name == "upper" { "lower" } else { &name };
+                class.named.push(named_class(name)?);
                 continue;
             }
             let mut rest = self.chars.clone();
@@ -517,26 +520,6 @@ impl Parser<'_> {
             }
         }
     }
-}
-
-/// A class such as `[:digit:]`. Lines are lower case with `fold`.
-fn named(name: &str, fold: bool) -> Option<fn(char) -> bool> {
-    Some(match name {
-        "upper" if fold => |c| c.is_ascii_lowercase(),
-        "alnum" => |c| c.is_ascii_alphanumeric(),
-        "alpha" => |c| c.is_ascii_alphabetic(),
-        "blank" => |c| " \t".contains(c),
-        "cntrl" => |c| c.is_ascii_control(),
-        "digit" => |c| c.is_ascii_digit(),
-        "graph" => |c| c.is_ascii_graphic(),
-        "lower" => |c| c.is_ascii_lowercase(),
-        "print" => |c| c.is_ascii_graphic() || c == ' ',
-        "punct" => |c| c.is_ascii_punctuation(),
-        "space" => |c| c.is_ascii_whitespace() || c == '\x0b',
-        "upper" => |c| c.is_ascii_uppercase(),
-        "xdigit" => |c| c.is_ascii_hexdigit(),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

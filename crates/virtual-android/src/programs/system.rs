@@ -86,8 +86,8 @@ pub(super) async fn which(call: &Invocation) -> Outcome {
             true => vec![name.clone()],
             false => folders.split(':').map(|folder| format!("{folder}/{name}")).collect(),
         };
-        let most = if options.has('a') { usize::MAX } else { 1 };
-        let found: Vec<String> = paths.into_iter().filter(runs).take(most).collect();
+        let max_found = if options.has('a') { usize::MAX } else { 1 };
+        let found: Vec<String> = paths.into_iter().filter(runs).take(max_found).collect();
         status |= i32::from(found.is_empty());
         for path in found {
             call.out(format!("{path}\n")).await?;

@@ -1,5 +1,5 @@
-//! Reading files and pipes: `cat`, `head`, `tail`, `wc`, `base64`, with toybox's texts; `cat` of old
-//! phones is in [`old`].
+//! Reading files and pipes: `cat`, `head`, `tail`, `wc`, `base64`, with toybox's texts; `cat` of
+//! old phones is in [`old`].
 
 pub(super) mod old;
 

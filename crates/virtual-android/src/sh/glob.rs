@@ -1,7 +1,7 @@
 //! The shell's patterns: `*`, `?` and `[…]`. Quoted characters are literal.
 //!
-//! Start with [`Glob`]. A text is read once for all places where a pattern may be, so the time is at
-//! most the product of the two.
+//! Start with [`Glob`]. A text is read once for all places where a pattern may be, so the time is
+//! at most the product of the two.
 
 /// A compiled pattern.
 pub(crate) struct Glob(Vec<Part>);
@@ -127,7 +127,7 @@ fn class(pattern: &[(char, bool)]) -> Option<(Part, usize)> {
         }
         let rest: String = pattern[at..].iter().take(12).map(|(c, _)| *c).collect();
         if let Some((name, _)) = rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]"))
-            && let Some(fits) = named(name)
+            && let Some(fits) = named_class(name)
         {
             members.push(Member::Named(fits));
             at += name.len() + 4;
@@ -146,7 +146,8 @@ fn class(pattern: &[(char, bool)]) -> Option<(Part, usize)> {
     }
 }
 
-fn named(name: &str) -> Option<fn(char) -> bool> {
+/// A class of POSIX such as `[:digit:]`, by its name.
+pub(crate) fn named_class(name: &str) -> Option<fn(char) -> bool> {
     Some(match name {
         "alnum" => |c| c.is_ascii_alphanumeric(),
         "alpha" => |c| c.is_ascii_alphabetic(),

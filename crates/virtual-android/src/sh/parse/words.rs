@@ -248,8 +248,8 @@ impl Parser {
         }
     }
 
-    /// The rest of `<<WORD` or `<<-WORD`: cuts the here-document, which begins on the next line, out
-    /// of the text.
+    /// The rest of `<<WORD` or `<<-WORD`: cuts the here-document, which begins on the next line,
+    /// out of the text.
     pub(super) fn here_document(&mut self) -> Result<Word, SyntaxError> {
         let strips_tabs = self.peek() == Some('-');
         self.at += usize::from(strips_tabs);
