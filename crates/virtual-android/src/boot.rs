@@ -1,6 +1,5 @@
 //! Assembles a phone: its world, files, properties, programs and preinstalled apps.
 
-use crate::files::Files;
 use crate::latency::Work;
 use crate::packages;
 use crate::phone::{State, VirtualPhone};
@@ -9,6 +8,7 @@ use crate::properties::Properties;
 use crate::release::Release;
 use crate::setup::Setup;
 use thumbwire_virtual_phone::{About, World};
+use thumbwire_virtual_shell::files::Files;
 
 impl VirtualPhone {
     /// A phone that has just booted and shows its home screen.
@@ -36,8 +36,12 @@ impl VirtualPhone {
         if setup.locked {
             world.lock();
         }
-        let mut files =
-            Files::new(world.unix_time(), PROGRAMS.names(release), release.links, release.texts);
+        let mut files = Files::new(
+            world.unix_time(),
+            PROGRAMS.names(&release.userland()),
+            release.links,
+            release.texts,
+        );
         for (path, bytes) in packages::built_in::apks(&world, release) {
             // A fresh phone has room for them.
             let _ = files.put_apk(&path, bytes);

@@ -171,22 +171,6 @@ impl FaultInjector {
     }
 }
 
-/// Maximum bytes of a command line that rules match against.
-const MAX_COMMAND_LENGTH: usize = 4_096;
-
-/// A command line as rules match it.
-pub(crate) fn command_text(name: &str, args: &[String]) -> String {
-    let mut text = name.to_owned();
-    for arg in args {
-        if text.len() > MAX_COMMAND_LENGTH {
-            break;
-        }
-        text.push(' ');
-        text.push_str(arg);
-    }
-    text
-}
-
 /// The first two words of what triggered a rule, truncated.
 fn render(command: &str) -> String {
     const MAX_LENGTH: usize = 100;

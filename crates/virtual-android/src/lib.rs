@@ -5,16 +5,18 @@
 //! [`VirtualPhone::commands`] and [`VirtualPhone::world`].
 //!
 //! ```text
-//!  connections ─► faces/adbd ─► sh ─► programs      outside: async, bytes
-//!  boot                          └──► program
+//!  connections ─► faces/adbd                        outside: async, bytes
+//!  boot        ─► system ─► programs                the phone as the system of its shells
+//!                              └──► program
 //!                                      │
 //!                                    phone          all state behind one lock, time, faults, authorization
 //!                                      │
-//!        files · packages · processes · properties · faults · latency · release      plain values
+//!                 packages · properties · faults · latency · release      plain values
 //! ```
 //!
-//! Arrows point to what a module uses; no module uses one above it. `boot` and `connections` bring
-//! the parts together: the shell receives its programs as a table and knows none of them.
+//! Arrows point to what a module uses; no module uses one above it. The shell, its files, processes
+//! and the programs of POSIX are in `thumbwire-virtual-shell`, which knows no Android; it receives
+//! the phone's programs as a table.
 //!
 //! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` is the
 //! table of differences, `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it
@@ -27,31 +29,26 @@
 //! it tests, and its behaviour comes from captures of real phones.
 
 mod boot;
-mod commands;
 mod connections;
 mod faces;
 mod faults;
-mod files;
 mod fingerprint;
-mod io;
 mod latency;
 mod packages;
 mod phone;
-mod processes;
 mod program;
-mod program_stub;
 mod programs;
 mod properties;
 mod release;
 mod service_state;
 mod setup;
-mod sh;
+mod system;
 
-pub use commands::CommandRecord;
 pub use faults::{FaultInjection, ParseFaultRuleError, Rule, list as list_of_faults};
-pub use files::{Error as FileError, FileType, Files, Stat};
 pub use latency::{ClockMode, Profile};
 pub use phone::VirtualPhone;
-pub use program_stub::ProgramStub;
 pub use setup::Setup;
 pub use thumbwire_virtual_phone::ScreenLock;
+pub use thumbwire_virtual_shell::commands::CommandRecord;
+pub use thumbwire_virtual_shell::files::{Error as FileError, FileType, Files, Stat};
+pub use thumbwire_virtual_shell::program_stub::ProgramStub;

@@ -15,14 +15,9 @@ mod reboot;
 mod storage;
 mod time;
 
-use crate::commands::{CommandLog, CommandRecord};
 use crate::faults::FaultInjector;
-use crate::files::Files;
 use crate::latency::{ClockMode, LATEST};
 use crate::packages::{InstallOptions, InstallSessions, PackageInstaller};
-use crate::processes::Processes;
-use crate::processes::jobs::JobList;
-use crate::program_stub::ProgramStub;
 use crate::properties::Properties;
 use crate::release::Release;
 use crate::service_state::ServiceState;
@@ -31,14 +26,19 @@ use authorization::HostAuthorization;
 use automation::UiAutomation;
 use cable::Cable;
 use open_services::OpenServices;
-pub(crate) use process::Process;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
 use thumbwire_base::lock;
 use thumbwire_virtual_phone::video::FrameQueue;
 use thumbwire_virtual_phone::{Frame, World};
+use thumbwire_virtual_shell::commands::CommandRecord;
+use thumbwire_virtual_shell::files::Files;
+use thumbwire_virtual_shell::processes::jobs::JobList;
+use thumbwire_virtual_shell::program_stub::ProgramStub;
+use thumbwire_virtual_shell::system::Kernel;
 use time::RealTimeClock;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
@@ -73,12 +73,11 @@ struct ProgramGate {
 /// All of the phone's mutable state.
 pub(crate) struct State {
     pub(crate) world: World,
-    pub(crate) files: Files,
+    /// What shells and their programs change.
+    pub(crate) kernel: Kernel,
     pub(crate) properties: Properties,
-    pub(crate) log: CommandLog,
     /// Program stubs by program name.
     pub(crate) stubs: BTreeMap<String, ProgramStub>,
-    pub(crate) processes: Processes,
     /// Background commands that outlived their shells.
     pub(crate) detached_jobs: JobList,
     pub(crate) faults: FaultInjector,
@@ -88,12 +87,8 @@ pub(crate) struct State {
     pub(crate) automation: UiAutomation,
     /// How many requests to Thumbwire's helper are running.
     pub(crate) helper_requests: usize,
-    /// Commands whose program panicked.
-    pub(crate) crashes: Vec<String>,
     /// Recordings that watch the screen.
     watching: Vec<Weak<Mutex<FrameQueue>>>,
-    pids: u32,
-    alarms: time::Alarms,
     /// Set when the phone runs in real time.
     following: Option<RealTimeClock>,
 }
@@ -107,21 +102,16 @@ impl State {
         properties: Properties,
     ) -> Self {
         Self {
-            files,
+            kernel: Kernel::new(files),
             properties,
-            log: CommandLog::default(),
             stubs: BTreeMap::new(),
-            processes: Processes::default(),
             detached_jobs: JobList::default(),
             faults: FaultInjector::default(),
             packages: InstallSessions::default(),
             services: ServiceState::default(),
             automation: UiAutomation::default(),
             helper_requests: 0,
-            crashes: Vec::new(),
             watching: Vec::new(),
-            pids: 4_000,
-            alarms: time::Alarms::default(),
             following: (clock == ClockMode::Real).then(RealTimeClock::begin),
             world,
         }
@@ -139,7 +129,7 @@ impl State {
     pub(crate) fn installer(&mut self) -> PackageInstaller<'_> {
         PackageInstaller {
             world: &mut self.world,
-            files: &mut self.files,
+            files: &mut self.kernel.files,
             properties: &self.properties,
             packages: &mut self.packages,
         }
@@ -164,12 +154,6 @@ impl State {
             None => self.world.advance(self.world.uptime().saturating_add(time).min(LATEST)),
         }
         self.sync_clock();
-    }
-
-    /// A process id for a new shell or program.
-    pub(crate) fn next_pid(&mut self) -> u32 {
-        self.pids += 1;
-        self.pids
     }
 
     /// Frames of the screen from now on, for as long as the returned handle lives.
@@ -255,7 +239,7 @@ impl VirtualPhone {
 
     /// Gives direct access to the phone's files, as the shell user.
     pub fn files<T>(&self, with: impl FnOnce(&mut Files) -> T) -> T {
-        self.with(|phone| with(&mut phone.files))
+        self.with(|phone| with(&mut phone.kernel.files))
     }
 
     /// Installs an app, as `adb install -r -t` does: its APK and those of its splits.
@@ -271,7 +255,7 @@ impl VirtualPhone {
                 .ok_or("Too many active sessions for UID 2000")?;
             for (nth, apk) in apks.iter().enumerate() {
                 let staged = phone.installer().stage(id, &format!("{nth}.apk"));
-                if let Err(reason) = staged.and_then(|file| phone.files.append(file, apk)) {
+                if let Err(reason) = staged.and_then(|file| phone.kernel.files.append(file, apk)) {
                     phone.installer().abandon(id);
                     return Err(format!("INSTALL_FAILED_INSUFFICIENT_STORAGE: {reason}"));
                 }
@@ -288,12 +272,12 @@ impl VirtualPhone {
 
     /// Every simple command that the shells ran, oldest first. Only the last few thousand are kept.
     pub fn commands(&self) -> Vec<CommandRecord> {
-        self.with(|phone| phone.log.records())
+        self.with(|phone| phone.kernel.log.records())
     }
 
     /// How many older commands were dropped from [`VirtualPhone::commands`].
     pub fn commands_dropped(&self) -> u64 {
-        self.with(|phone| phone.log.dropped())
+        self.with(|phone| phone.kernel.log.dropped())
     }
 
     /// Replaces `program` by a stub, whatever its arguments. `None` restores it.
@@ -328,7 +312,7 @@ impl VirtualPhone {
 
     /// Commands whose program panicked: bugs of this phone, which a script sees as status 139.
     pub fn crashes(&self) -> Vec<String> {
-        self.read(|phone| phone.crashes.clone())
+        self.read(|phone| phone.kernel.crashes.clone())
     }
 
     /// Waits until a program is paused.
@@ -350,18 +334,17 @@ impl VirtualPhone {
     /// Runs one step on the phone's state and wakes those who wait for a change. The lock is held
     /// meanwhile, so `step` must not block.
     pub(crate) fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        let done = {
-            let mut state = self.lock();
-            state.sync_clock();
-            state.files.now = state.world.unix_time();
-            state.files.uptime = state.world.uptime();
-            let done = step(&mut state);
-            state.share_files();
-            state.show();
-            done
-        };
-        self.inner.changed.notify_waiters();
-        done
+        step(&mut self.step())
+    }
+
+    /// The same as a handle: the step lasts until it is dropped.
+    pub(crate) fn step(&self) -> Step<'_> {
+        let mut state = self.lock();
+        state.sync_clock();
+        let world = &state.world;
+        let (now, uptime, up) = (world.unix_time(), world.uptime(), world.since_restart());
+        state.kernel.set_clock(now, uptime, up);
+        Step { state, _changed: NotifyOnDrop(&self.inner.changed) }
     }
 
     /// Reads the phone's state without waking anyone.
@@ -381,6 +364,46 @@ impl VirtualPhone {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.inner.state)
+    }
+}
+
+/// A step on the phone's state; see [`VirtualPhone::with`].
+pub(crate) struct Step<'a> {
+    state: MutexGuard<'a, State>,
+    /// Dropped after the lock.
+    _changed: NotifyOnDrop<'a>,
+}
+
+impl Deref for Step<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl DerefMut for Step<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        // A step that panicked changed who knows what.
+        if !std::thread::panicking() {
+            self.state.share_files();
+            self.state.show();
+        }
+    }
+}
+
+/// Wakes those who wait for a change.
+struct NotifyOnDrop<'a>(&'a Notify);
+
+impl Drop for NotifyOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.notify_waiters();
     }
 }
 

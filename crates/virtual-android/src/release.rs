@@ -17,6 +17,7 @@ mod programs;
 
 use formats::{DumpsysFormat, ExceptionFormat, Pixels};
 use install_rules::InstallRules;
+use thumbwire_virtual_shell::system::Userland;
 
 /// How a release implements the programs that call system services: `am`, `pm`, `input`, `wm`,
 /// `settings`.
@@ -484,10 +485,32 @@ impl Release {
         RELEASES.iter().map(|release| release.name)
     }
 
-    /// Whether this release has that program.
-    pub(crate) fn has(&self, program: &str) -> bool {
-        self.only_programs.is_none_or(|only| only.contains(&program))
-            && !self.missing_programs.contains(&program)
+    /// What its shell and the programs of POSIX know of it.
+    pub(crate) fn userland(&self) -> Userland {
+        Userland {
+            toybox: self.toybox,
+            toybox_version: match self.major {
+                ..10 => "0.7.6-android",
+                10..13 => "0.8.3-android",
+                13..16 => "0.8.6-android",
+                _ => "0.8.11-android",
+            },
+            toybox_0_8: self.major >= 10,
+            outside_toybox: programs::NOT_TOYBOX,
+            only_programs: self.only_programs,
+            missing_programs: self.missing_programs,
+            splitting: self.splitting,
+            utf8: self.major >= 5,
+            named_limits: self.major >= 10,
+            not_found: self.not_found,
+            path: self.path,
+            environment: self.environment,
+            prompt_names_user: self.prompt_names_user,
+            groups: self.groups,
+            kernel: self.kernel,
+            built: self.built.0,
+            utc: self.utc,
+        }
     }
 }
 

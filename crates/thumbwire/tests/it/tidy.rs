@@ -81,7 +81,7 @@ fn every_file_is_a_module_or_a_target() {
 }
 
 /// What each crate may use of the workspace (ARCHITECTURE.md, "Layers and crates").
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("test-support", &[]),
     ("base", &[]),
     ("image", &[]),
@@ -93,8 +93,12 @@ const LAYERS: [(&str, &[&str]); 18] = [
     ("device", &["adb", "base", "image", "usbmux", "webdriver"]),
     // The virtual phone shares only the wires and the writer of images with the product, so that it
     // cannot share its bugs: it reads APKs with its own code.
+    ("virtual-shell", &["base"]),
     ("virtual-phone", &["base", "image", "mobile-mcp"]),
-    ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone", "webdriver"]),
+    (
+        "virtual-android",
+        &["adb", "base", "mobile-mcp", "virtual-phone", "virtual-shell", "webdriver"],
+    ),
     ("virtual-ios", &["base", "virtual-phone", "webdriver"]),
     (
         "core",
@@ -189,7 +193,11 @@ fn no_crate_has_35_percent_of_the_product() {
 /// Forbidden words by folder (ARCHITECTURE.md, "What each part does not know").
 #[test]
 fn modules_avoid_forbidden_words() {
-    let rules: [(&str, &[&str]); 23] = [
+    let rules: [(&str, &[&str]); 24] = [
+        (
+            "crates/virtual-shell/src",
+            &["thumbwire_device", "std::env", "std::fs", "SystemTime", "Instant::now"],
+        ),
         ("crates/virtual-ios/src", &["thumbwire_device", "std::env", "std::fs", "SystemTime"]),
         ("crates/virtual-android/src", &["thumbwire_device", "std::env", "std::fs", "SystemTime"]),
         ("crates/adb/src/wire", &["tokio", "async ", "Instant::now", "SystemTime", "std::net"]),
@@ -347,7 +355,8 @@ fn banned_crates_are_not_in_the_lock_file() {
     }
     // The lock file includes development dependencies (ten of them count tokens); the default build
     // stays well below this.
-    assert!(names.len() <= 413, "{} crates: is the newest one worth it?", names.len());
+    let others = names.iter().filter(|name| !name.starts_with("thumbwire")).count();
+    assert!(others <= 395, "{others} crates: is the newest one worth it?");
 }
 
 /// The pages for people, by path from the workspace root, with their texts.

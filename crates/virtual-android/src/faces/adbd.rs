@@ -16,12 +16,7 @@ mod framebuffer;
 mod restart;
 mod store;
 
-use crate::io::{Input, Io, Output};
 use crate::phone::VirtualPhone;
-use crate::processes::jobs::JobList;
-use crate::program::ProgramTable;
-use crate::sh::Shell;
-use crate::sh::terminal;
 use authorizer::OwnerAuthorizer;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -34,6 +29,12 @@ use thumbwire_adb::daemon::sync;
 use thumbwire_adb::daemon::{Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::wire::packet;
 use thumbwire_adb::{Banner, Features, LinkStream};
+use thumbwire_virtual_shell::io::{Input, Io, Output};
+use thumbwire_virtual_shell::processes::jobs::JobList;
+use thumbwire_virtual_shell::program::ProgramTable;
+use thumbwire_virtual_shell::sh::Shell;
+use thumbwire_virtual_shell::sh::terminal;
+use thumbwire_virtual_shell::system::sleep_real;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::watch;
 
@@ -151,7 +152,7 @@ impl AdbdServices {
             Some("reboot") => handler(move |stream| async move {
                 phone.with(|phone| {
                     let uptime = phone.world.uptime();
-                    phone.log.begin("reboot", &["reboot".to_owned(), rest], uptime)
+                    phone.kernel.log.begin("reboot", &["reboot".to_owned(), rest], uptime)
                 });
                 // The host sees the stream end first, as with a real phone that is about to reboot.
                 drop(stream);
@@ -262,7 +263,7 @@ async fn plain(phone: VirtualPhone, request: CommandRequest, stream: LinkStream)
     if !pty {
         tokio::select! {
             _ = running => {},
-            () = phone.sleep_real(Some(LINGER)) => {},
+            () = sleep_real(Some(LINGER)) => {},
         }
     }
 }
@@ -278,7 +279,7 @@ where
     O: AsyncWrite + Send + Unpin + 'static,
     E: AsyncWrite + Send + Unpin + 'static,
 {
-    let mut shell = Shell::new(phone.clone(), programs, &service);
+    let mut shell = Shell::new(Arc::new(phone.clone()), programs, &service);
     let house = EndJobsOnDrop(shell.jobs());
     if !pty {
         // adbd forwards bytes until nobody can write to either pipe any more, background commands

@@ -6,11 +6,11 @@
 
 use super::sessions::{InstallOptions, PackageInstaller, Session, staging};
 use super::{Apk, SignatureError, Signer, base_path};
-use crate::files::Error;
 use crate::release::install_rules::InstallRules;
 use crate::release::sdk;
 use std::fmt;
 use thumbwire_virtual_phone::{Installation, Manifest};
+use thumbwire_virtual_shell::files::Error;
 
 /// Why an app was not installed: Android's error code and message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -291,7 +291,9 @@ impl PackageInstaller<'_> {
         let old: Vec<String> = before.as_ref().map(|it| it.files.clone()).unwrap_or_default();
         let first = rules.place(&package, id, old.first().map(String::as_str));
         let folder = first.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        self.files.make_folder_for(&folder, crate::files::SYSTEM, 0o755).map_err(full)?;
+        self.files
+            .make_folder_for(&folder, thumbwire_virtual_shell::files::SYSTEM, 0o755)
+            .map_err(full)?;
         let (mut files, mut splits) = (Vec::new(), Vec::new());
         for file in &staged {
             let place = match &file.apk.declared.split {

@@ -4,12 +4,12 @@
 //! `PackageInstaller::commit` (in `install`) checks and installs them. They are stored in the
 //! phone's file tree, so they use its space.
 
-use crate::files::{Error, Files, Id};
 use crate::fingerprint::fingerprint;
 use crate::properties::Properties;
 use crate::release::Release;
 use std::collections::BTreeMap;
 use thumbwire_virtual_phone::World;
+use thumbwire_virtual_shell::files::{Error, Files, Id};
 
 /// Maximum open sessions (`MAX_ACTIVE_SESSIONS_NO_PERMISSION`).
 const MAX_SESSIONS: usize = 50;
@@ -111,7 +111,7 @@ impl PackageInstaller<'_> {
             session.files.push(name.to_owned());
         }
         let folder = staging(id);
-        self.files.make_folder_for(&folder, crate::files::SYSTEM, 0o775)?;
+        self.files.make_folder_for(&folder, thumbwire_virtual_shell::files::SYSTEM, 0o775)?;
         self.files.create_as_system(&format!("{folder}/{name}"), 0o644)
     }
 

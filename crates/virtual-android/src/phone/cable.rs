@@ -3,6 +3,7 @@
 use super::VirtualPhone;
 use crate::latency::LATEST;
 use std::time::Duration;
+use thumbwire_virtual_shell::system::sleep_real;
 use tokio::time::Instant;
 
 /// Delay between the phone's last reply and a reboot or adbd restart, so that hosts receive the
@@ -83,7 +84,7 @@ impl VirtualPhone {
     pub(crate) fn defer(&self, step: fn(&Self)) {
         let phone = self.clone();
         tokio::spawn(async move {
-            phone.sleep_real(Some(SOON)).await;
+            sleep_real(Some(SOON)).await;
             step(&phone);
         });
     }

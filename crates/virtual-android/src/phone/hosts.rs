@@ -6,6 +6,7 @@
 
 use super::VirtualPhone;
 use std::time::Duration;
+use thumbwire_virtual_shell::system::sleep_real;
 use tokio::sync::watch;
 
 /// How long a connection may wait for the previous one to be cleared away after its host has left.
@@ -25,7 +26,7 @@ impl VirtualPhone {
         let mut changes = taken.subscribe();
         tokio::select! {
             _ = changes.wait_for(|taken| !taken) => {}
-            () = self.sleep_real(Some(CLEARING)) => {}
+            () = sleep_real(Some(CLEARING)) => {}
         }
         take().then(|| HostSlot(taken.clone()))
     }

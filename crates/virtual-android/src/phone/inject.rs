@@ -5,6 +5,8 @@
 
 use super::{State, VirtualPhone};
 use crate::faults::{ByteCorrupter, Fault, InjectionPoint, TriggeredFault};
+use thumbwire_virtual_shell::system as shell;
+use thumbwire_virtual_shell::system::sleep_real;
 
 /// The exception that the crashing app throws.
 const CRASH: &str = "java.lang.IllegalStateException: injected fault";
@@ -13,7 +15,7 @@ const CRASH: &str = "java.lang.IllegalStateException: injected fault";
 pub(super) fn has_effect(fault: Fault, phone: &mut State) -> bool {
     let front = phone.world.foreground().package;
     match fault {
-        Fault::DiskFull => !phone.files.is_full(),
+        Fault::DiskFull => !phone.kernel.files.is_full(),
         Fault::SecureWindow => !phone.world.is_secure(&front),
         Fault::TextLost => phone.world.focused_text().is_some(),
         Fault::LayoutShift => phone.world.moves_for_banner(),
@@ -37,7 +39,7 @@ impl VirtualPhone {
         for hit in self.triggered(InjectionPoint::Before, command) {
             match hit.fault {
                 Fault::Slow => {
-                    self.sleep_real(Some(hit.time())).await;
+                    sleep_real(Some(hit.time())).await;
                     if !self.follows_real_time() {
                         self.sleep(hit.time()).await;
                     }
@@ -68,9 +70,10 @@ impl VirtualPhone {
     }
 
     /// What corrupts the output of a command, if a rule says so.
-    pub(crate) fn corrupter_for(&self, command: &str) -> Option<ByteCorrupter> {
+    pub(crate) fn corrupter_for(&self, command: &str) -> Option<shell::ByteCorrupter> {
         let hit = self.trigger(Fault::CorruptOutput, command)?;
-        Some(ByteCorrupter::new(hit.every(), hit.seed))
+        let mut corrupter = ByteCorrupter::new(hit.every(), hit.seed);
+        Some(Box::new(move |bytes| corrupter.corrupt(bytes)))
     }
 
     /// The faults triggered at this point. Each is drawn after the previous one took effect.
@@ -99,7 +102,7 @@ fn apply(hit: &TriggeredFault, phone: &mut State) {
             phone.world.pop_up("Software update", "A new version can be installed now.");
         }
         Fault::Anr => drop(phone.world.stop_responding(&front)),
-        Fault::DiskFull => phone.files.fill(),
+        Fault::DiskFull => phone.kernel.files.fill(),
         Fault::SecureWindow => phone.world.set_secure(&front, true),
         _ => {}
     }

@@ -1,27 +1,56 @@
-//! Running programs and background commands of the phone.
+//! Running processes and background commands of the phone.
 
-use super::VirtualPhone;
-use crate::processes::jobs::JobList;
-use crate::processes::{ProcessEntry, Signal};
-use std::sync::Arc;
+use super::{State, VirtualPhone};
+use thumbwire_virtual_shell::processes::jobs::JobList;
+use thumbwire_virtual_shell::processes::{ADBD, ProcessRow};
 
 /// Maximum commands that outlive their shell and host; beyond that the oldest ends. A real phone
 /// has no limit.
 const MAX_DETACHED: usize = 32;
 
-/// A running program's handle on its entry; dropping it removes the entry.
-pub(crate) struct Process {
-    phone: VirtualPhone,
-    running: Arc<ProcessEntry>,
+impl State {
+    /// Processes by number: some of the system's, running apps, and the programs of shells.
+    pub(crate) fn process_rows(&self) -> Vec<ProcessRow> {
+        let old = !self.release().toybox;
+        let row = |user: &str, pid, parent, name: &str| ProcessRow {
+            user: user.to_owned(),
+            pid,
+            parent,
+            argv: vec![name.to_owned()],
+        };
+        let mut rows = vec![
+            row("root", 1, 0, if old { "/init" } else { "init" }),
+            row("root", 2, 0, "kthreadd"),
+            row(
+                "system",
+                398,
+                1,
+                if old { "/system/bin/surfaceflinger" } else { "surfaceflinger" },
+            ),
+            row("root", 402, 1, if old { "zygote" } else { "zygote64" }),
+            row("shell", ADBD, 1, if old { "/sbin/adbd" } else { "adbd" }),
+            row("system", 1_432, 402, "system_server"),
+            row("u0_a95", 1_655, 402, "com.android.systemui"),
+        ];
+        if !old {
+            rows.push(row("logd", 212, 1, "logd"));
+        }
+        for manifest in self.world.packages() {
+            if let Some(pid) = self.world.pid_of(&manifest.package) {
+                let user = match manifest.uid {
+                    1_000 => "system".to_owned(),
+                    uid => format!("u0_a{}", uid % 10_000),
+                };
+                rows.push(row(&user, pid, 402, &manifest.package));
+            }
+        }
+        rows.extend(self.kernel.processes.rows());
+        rows.sort_by_key(|row| row.pid);
+        rows
+    }
 }
 
 impl VirtualPhone {
-    /// Adds a program to the process table, until the returned handle is dropped.
-    pub(crate) fn start_process(&self, pid: u32, parent: u32, argv: &[String]) -> Process {
-        let running = self.with(|phone| phone.processes.insert(pid, parent, argv));
-        Process { phone: self.clone(), running }
-    }
-
     /// Keeps background commands that outlive their host, up to the phone's limit.
     pub(crate) fn adopt_jobs(&self, jobs: &JobList) {
         let jobs = jobs.take_running();
@@ -30,60 +59,5 @@ impl VirtualPhone {
                 phone.detached_jobs.keep(job, MAX_DETACHED);
             }
         });
-    }
-}
-
-impl Process {
-    /// Its table entry, which outlives the handle.
-    pub(crate) fn running(&self) -> &Arc<ProcessEntry> {
-        &self.running
-    }
-
-    /// Completes when an uncaught signal ends the program.
-    pub(crate) async fn ended(&self) -> Signal {
-        self.running.ended().await
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.phone.with(|phone| phone.processes.remove(&self.running));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::setup::Setup;
-    use futures::FutureExt;
-
-    fn started() -> (VirtualPhone, Process) {
-        let phone = VirtualPhone::new(Setup::default());
-        let process = phone.start_process(77, 1, &["/system/bin/cat".to_owned()]);
-        (phone, process)
-    }
-
-    #[test]
-    fn uncaught_signals_and_sigkill_end_a_program() {
-        let (phone, process) = started();
-        let send = |signal| phone.with(|phone| phone.processes.send(77, signal));
-        process.running().catch(&[Signal::INT, Signal::KILL]);
-        assert!(
-            send(Signal::INT)
-                && send(Signal::named("WINCH").unwrap())
-                && send(Signal::named("0").unwrap())
-        );
-        assert_eq!(process.ended().now_or_never(), None);
-        assert_eq!(process.running().signal().now_or_never(), Some(Signal::INT));
-        assert_eq!(process.running().signal().now_or_never(), None);
-        assert!(send(Signal::KILL) && send(Signal::TERM));
-        assert_eq!(process.ended().now_or_never(), Some(Signal::KILL));
-    }
-
-    #[test]
-    fn ended_process_leaves_the_table() {
-        let (phone, process) = started();
-        drop(process);
-        assert!(!phone.with(|phone| phone.processes.send(77, Signal::TERM)));
     }
 }

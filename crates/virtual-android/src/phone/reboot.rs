@@ -2,17 +2,18 @@
 //! in.
 
 use super::VirtualPhone;
-use crate::processes::Signal;
 use crate::properties::Properties;
+use thumbwire_virtual_shell::processes::Signal;
 
 impl VirtualPhone {
     /// Ends everything that runs and disconnects, as [`VirtualPhone::unplug`] does. The phone has
     /// restarted when it is plugged in.
     pub(crate) fn reboot(&self) {
         self.with(|phone| {
-            let running: Vec<u32> = phone.processes.all().map(|running| running.pid).collect();
+            let running: Vec<u32> =
+                phone.kernel.processes.all().map(|running| running.pid).collect();
             for pid in running {
-                phone.processes.send(pid, Signal::KILL);
+                phone.kernel.processes.send(pid, Signal::KILL);
             }
             phone.world.restart();
             if self.setup().locked {

@@ -1,8 +1,8 @@
 //! Shared storage, as the phone's apps see it.
 
 use super::State;
-use crate::files::{FileType, Files};
 use thumbwire_virtual_phone::{StorageEntry, StorageRequest};
+use thumbwire_virtual_shell::files::{FileType, Files};
 
 impl State {
     /// Performs the storage requests of apps and refreshes the app that lists the storage.
@@ -11,21 +11,21 @@ impl State {
             // A request that fails changes nothing, and the app then shows that.
             match change {
                 StorageRequest::MakeFolder(path) => {
-                    let _ = self.files.make_directory(&shared(&path), 0o2770);
+                    let _ = self.kernel.files.make_directory(&shared(&path), 0o2770);
                 }
                 StorageRequest::Delete(path) => {
                     let mut inside = Vec::new();
-                    list_shared(&self.files, &path, 0, &mut inside);
+                    list_shared(&self.kernel.files, &path, 0, &mut inside);
                     for entry in inside.iter().rev() {
-                        let _ = self.files.remove(&shared(&entry.path), true);
+                        let _ = self.kernel.files.remove(&shared(&entry.path), true);
                     }
-                    let _ = self.files.remove(&shared(&path), true);
+                    let _ = self.kernel.files.remove(&shared(&path), true);
                 }
             }
         }
         if self.world.lists_storage() {
             let mut entries = Vec::new();
-            list_shared(&self.files, "", 0, &mut entries);
+            list_shared(&self.kernel.files, "", 0, &mut entries);
             self.world.set_storage(entries);
         }
     }

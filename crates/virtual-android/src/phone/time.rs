@@ -6,8 +6,6 @@
 
 use super::VirtualPhone;
 use crate::latency::{ClockMode, LATEST, Profile, Work};
-use crate::processes::Signal;
-use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -39,58 +37,6 @@ impl RealTimeClock {
     }
 }
 
-/// The signals that processes asked for, by id: the uptime at which each is due, its process and
-/// its number.
-#[derive(Debug, Default)]
-pub(super) struct Alarms {
-    set: BTreeMap<u64, (Duration, u32, Signal)>,
-    last: u64,
-}
-
-impl Alarms {
-    fn set(&mut self, at: Duration, pid: u32, signal: Signal) -> u64 {
-        self.last += 1;
-        self.set.insert(self.last, (at, pid, signal));
-        self.last
-    }
-
-    /// The time until the next one, if it is within `limit` from `now`.
-    fn next_within(&self, now: Duration, limit: Duration) -> Option<Duration> {
-        let first = self.set.values().map(|(at, ..)| at.saturating_sub(now)).min();
-        first.filter(|first| *first <= limit)
-    }
-
-    fn take_due(&mut self, now: Duration) -> Vec<(u32, Signal)> {
-        let due = self.set.extract_if(.., |_, (at, ..)| *at <= now);
-        due.map(|(_, (_, pid, signal))| (pid, signal)).collect()
-    }
-}
-
-/// A signal that is due; dropping the handle cancels it.
-pub(crate) struct AlarmHandle {
-    phone: VirtualPhone,
-    id: u64,
-    at: Duration,
-}
-
-impl AlarmHandle {
-    /// Whether the signal was sent.
-    pub(crate) fn rang(&self) -> bool {
-        self.phone.with(|phone| !phone.alarms.set.contains_key(&self.id))
-    }
-
-    /// The time until it is due.
-    pub(crate) fn left(&self) -> Duration {
-        self.at.saturating_sub(self.phone.with(|phone| phone.world.uptime()))
-    }
-}
-
-impl Drop for AlarmHandle {
-    fn drop(&mut self) {
-        self.phone.with(|phone| phone.alarms.set.remove(&self.id));
-    }
-}
-
 impl VirtualPhone {
     /// Lets the time pass that this work takes on the phone, and returns it.
     pub(crate) async fn run_work(&self, work: Work) -> Duration {
@@ -106,21 +52,18 @@ impl VirtualPhone {
         if time.is_zero() {
             return;
         }
-        if self.follows_real_time() && self.setup().profile != Profile::Instant {
+        if self.waits() {
             sleep_until(Instant::now() + time.min(LATEST)).await;
             self.with(|_| {});
         } else {
             let mut left = time;
             // Alarms on the way ring at their time, before whatever the sleeper does next.
             while let Some(first) =
-                self.with(|phone| phone.alarms.next_within(phone.world.uptime(), left))
+                self.with(|phone| phone.kernel.next_alarm_within(phone.world.uptime(), left))
             {
                 self.with(|phone| {
                     phone.advance(first);
-                    let due = phone.alarms.take_due(phone.world.uptime());
-                    for (pid, signal) in due {
-                        phone.processes.send(pid, signal);
-                    }
+                    phone.kernel.ring_alarms(phone.world.uptime());
                 });
                 left = left.saturating_sub(first);
                 tokio::task::yield_now().await;
@@ -129,19 +72,14 @@ impl VirtualPhone {
         }
     }
 
-    /// Sends a signal to a process when its time has come, for as long as the returned handle
-    /// lives. Only programs that let time pass without waiting ring it.
-    pub(crate) fn set_alarm(&self, after: Duration, pid: u32, signal: Signal) -> AlarmHandle {
-        let (id, at) = self.with(|phone| {
-            let at = phone.world.uptime().saturating_add(after);
-            (phone.alarms.set(at, pid, signal), at)
-        });
-        AlarmHandle { phone: self.clone(), id, at }
-    }
-
     /// Whether the phone's clock follows real time.
     pub(crate) fn follows_real_time(&self) -> bool {
         self.setup().clock == ClockMode::Real
+    }
+
+    /// Whether [`VirtualPhone::sleep`] takes real time.
+    pub(crate) fn waits(&self) -> bool {
+        self.follows_real_time() && self.setup().profile != Profile::Instant
     }
 
     /// Bandwidth of the cable in each direction, in bytes per second; `None` for unlimited.
@@ -156,16 +94,6 @@ impl VirtualPhone {
         match self.follows_real_time() {
             true => sleep_until(Instant::now() + BEAT).await,
             false => std::future::pending().await,
-        }
-    }
-
-    /// Waits that long in real time; without a limit, forever. For a program that waits for others
-    /// and must end even if nobody moves the world's clock. Uses only tokio's timers, which a test
-    /// can pause; afterwards call [`VirtualPhone::sleep`] so that the time passes on the phone too.
-    pub(crate) async fn sleep_real(&self, limit: Option<Duration>) {
-        match limit {
-            Some(limit) => drop(tokio::time::timeout(limit, std::future::pending::<()>()).await),
-            None => std::future::pending().await,
         }
     }
 }

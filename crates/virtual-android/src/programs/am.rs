@@ -8,11 +8,11 @@ use super::dumpsys::configuration;
 use super::intent::{self, ParsedIntent};
 use super::uiautomator2::appium;
 use super::{Invocation, appium_settings};
-use crate::io::Status;
 use crate::latency::Work;
 use crate::release::ToolKind;
 use crate::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::{Component, StartError, StartResult, World};
+use thumbwire_virtual_shell::io::Status;
 
 /// The exception that `am crash` throws in the app on Android 12 and later.
 const SHELL_CRASH: &str =

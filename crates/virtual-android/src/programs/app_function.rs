@@ -11,12 +11,12 @@
 //! users other than the first.
 
 use super::Invocation;
-use crate::io::Status;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use thumbwire_virtual_phone::functions::{
     AppFunction, FunctionArgs, FunctionError, ListedFunction, ObjectType, ValueType,
 };
+use thumbwire_virtual_shell::io::Status;
 
 const HELP: &str = include_str!("words/android-16/app_function.txt");
 /// The property that holds a function's result

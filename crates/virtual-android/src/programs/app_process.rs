@@ -4,9 +4,9 @@
 
 use super::uiautomator2::python;
 use super::{Invocation, class_path, helper};
-use crate::io::{Abort, Status};
-use crate::processes::Signal;
 use crate::release::ToolKind;
+use thumbwire_virtual_shell::io::{Abort, Status};
+use thumbwire_virtual_shell::processes::Signal;
 
 /// Class, its archive, and the program. Source: AOSP's `cmds/*/` and `monkey` scripts of Android
 /// 4.4.
@@ -47,7 +47,7 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
     let program = match found {
         // On later phones the services answer, and the archives are gone.
         Some((_, _, program)) if call.release().form == ToolKind::Java => {
-            call.programs.find(program, call.release())
+            call.programs.find(program, &call.userland())
         }
         _ => None,
     };
@@ -56,7 +56,7 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
     };
     call.args.drain(..2);
     program.name.clone_into(&mut call.name);
-    (program.run)(call).await
+    (program.run)(call.into_call()).await
 }
 
 /// The runtime aborts at a class that no file contains; its reason goes to the log.

@@ -3,7 +3,7 @@
 //! such program.
 
 use super::Invocation;
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 /// An operation's debug name and its mode by default, in the order of their numbers
 /// (`AppOpsManager.OP_…`).

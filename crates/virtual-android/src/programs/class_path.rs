@@ -13,7 +13,7 @@ pub(super) fn has_class(call: &Invocation, class: &str) -> bool {
     let path = call.env.iter().find(|(name, _)| name == "CLASSPATH").map(|(_, path)| path.as_str());
     let files = path.unwrap_or_default().split(':').filter(|file| !file.is_empty());
     files.into_iter().any(|file| {
-        let contents = call.phone.with(|phone| phone.files.read(&call.path(file)));
+        let contents = call.phone.with(|phone| phone.kernel.files.read(&call.path(file)));
         contents.is_ok_and(|bytes| archive_has_class(bytes.as_ref(), class))
     })
 }

@@ -2,7 +2,7 @@
 //! other program has.
 
 use super::{Invocation, commands_of, service};
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 /// `cmd [-l | SERVICE ARG…]`; source of texts and statuses: `cmd.cpp` of Android 14.
 pub(super) async fn cmd(mut call: Invocation) -> Status {

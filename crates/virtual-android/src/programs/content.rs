@@ -10,10 +10,10 @@ mod providers;
 mod rows;
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::ToolKind;
 use arguments::{Command, Operation};
 use providers::Outcome;
+use thumbwire_virtual_shell::io::Status;
 
 const USAGE_4: &str = include_str!("words/android-4.4/content.txt");
 const USAGE_9: &str = include_str!("words/android-9/content.txt");

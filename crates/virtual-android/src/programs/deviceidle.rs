@@ -4,8 +4,8 @@
 //! Not here: Doze itself (`force-idle`, `step`): this phone never enters it.
 
 use super::Invocation;
-use crate::io::Status;
 use std::time::Duration;
+use thumbwire_virtual_shell::io::Status;
 
 /// Default duration of a temporary exemption (`onShellCommand`: 10 s).
 const WHILE: u64 = 10_000;

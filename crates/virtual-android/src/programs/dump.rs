@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use super::Invocation;
 use crate::faults::Fault;
-use crate::files::absolute;
-use crate::io::Status;
 use crate::phone::automation::AutomationGuard;
 use crate::phone::{State, VirtualPhone};
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::{Node, Scene};
+use thumbwire_virtual_shell::files::absolute;
+use thumbwire_virtual_shell::io::Status;
 
 /// 128 + `SIGKILL`: Android's runtime kills a program with an uncaught exception.
 const KILLED: i32 = 137;
@@ -132,7 +132,7 @@ fn missing_jar(call: &Invocation) -> Option<String> {
         );
     };
     let path = absolute("/data/local/tmp", path);
-    let is_there = call.phone.with(|phone| phone.files.stat(&path, true)).is_ok();
+    let is_there = call.phone.with(|phone| phone.kernel.files.stat(&path, true)).is_ok();
     (!is_there).then(|| format!("{path} does not exist"))
 }
 

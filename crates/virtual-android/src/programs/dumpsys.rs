@@ -16,10 +16,10 @@ mod power;
 mod window;
 
 use super::{Invocation, fingerprint, service};
-use crate::io::Status;
 use crate::phone::State;
 use crate::release::ToolKind;
 use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_shell::io::Status;
 
 type Report = fn(&mut State, &[&str]) -> String;
 

@@ -8,9 +8,9 @@
 pub(super) mod devices;
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::ToolKind;
 use devices::devices;
+use thumbwire_virtual_shell::io::Status;
 
 const USAGE: &str = include_str!("words/android-4.4/getevent.txt");
 
@@ -38,7 +38,7 @@ pub(super) async fn getevent(call: Invocation) -> Status {
     if let Some(path) = &options.path {
         found.retain(|device| device.path() == *path);
         if found.is_empty() {
-            let known = call.phone.with(|phone| phone.files.stat(path, true).is_ok());
+            let known = call.phone.with(|phone| phone.kernel.files.stat(path, true).is_ok());
             if !options.quiet {
                 call.err(match known {
                     true => format!("could not get driver version for {path}, Not a typewriter\n"),
@@ -111,7 +111,7 @@ pub(super) async fn sendevent(call: Invocation) -> Status {
         return Ok(1);
     };
     let device = call.phone.with(|phone| devices(phone)).iter().any(|it| it.path() == *path);
-    let known = call.phone.with(|phone| phone.files.stat(path, true).is_ok());
+    let known = call.phone.with(|phone| phone.kernel.files.stat(path, true).is_ok());
     let (old_text, text) = match (device, known) {
         (true, _) => ("open", "Permission denied"),
         (_, true) => ("get driver version for", "Not a typewriter"),

@@ -40,8 +40,7 @@ mod wire;
 pub(crate) use jar::{PATH, install};
 
 use super::Invocation;
-use crate::faults::{Fault, command_text};
-use crate::io::{Abort, Input, Status};
+use crate::faults::Fault;
 use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
@@ -59,6 +58,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Pipe;
 use thumbwire_base::lock;
+use thumbwire_virtual_shell::io::{Abort, Input, Status};
+use thumbwire_virtual_shell::program::command_text;
+use thumbwire_virtual_shell::system::sleep_real;
 use tokio::io::WriteHalf;
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinSet;
@@ -140,7 +142,7 @@ async fn run(call: &Invocation) -> Status {
         }
     };
     if let Some(hit) = call.phone.trigger(Fault::HelperSlowStart, "helper start") {
-        call.phone.sleep_real(Some(hit.time())).await;
+        sleep_real(Some(hit.time())).await;
     }
     call.out("ready\n").await?;
     let is_old = call.phone.trigger(Fault::HelperOld, "helper start").is_some();
@@ -336,7 +338,7 @@ impl Helper {
         let mut pulse = self.pulse.subscribe();
         loop {
             let IdleTimer { heard, busy } = *pulse.borrow_and_update();
-            let over = self.phone.sleep_real((busy == 0).then_some(SILENCE));
+            let over = sleep_real((busy == 0).then_some(SILENCE));
             tokio::pin!(over);
             loop {
                 let changed = self.phone.changed();
@@ -462,8 +464,7 @@ impl Connection {
     async fn serve_until_closed(helper: Arc<Helper>, pipe: Pipe) -> bool {
         let (from, to) = tokio::io::split(pipe);
         let mut frames = Frames::new(from);
-        let stranger = helper.phone.clone();
-        let late = stranger.sleep_real(Some(STRANGER));
+        let late = sleep_real(Some(STRANGER));
         tokio::pin!(late);
         let mut this = Self {
             helper,

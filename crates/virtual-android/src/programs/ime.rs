@@ -8,8 +8,8 @@
 pub(super) mod old;
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::ToolKind;
+use thumbwire_virtual_shell::io::Status;
 
 /// `ime COMMAND …`
 pub(super) async fn ime(call: Invocation) -> Status {

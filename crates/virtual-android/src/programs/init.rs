@@ -1,9 +1,11 @@
-//! `start` and `stop`: ask init to start or stop a daemon, which it allows only to root. Sources:
+//! `start` and `stop` ask init to start or stop a daemon, which it allows only to root; `reboot`
+//! asks it to restart the phone. Sources:
 //! `start.cpp` of Android 9 to 14; on a running 4.4.4 they say nothing and nothing happens.
 
 use super::Invocation;
-use crate::io::Status;
+use crate::phone::VirtualPhone;
 use crate::release::ToolKind;
+use thumbwire_virtual_shell::io::Status;
 
 /// `start [SERVICE…]`, `stop [SERVICE…]`
 pub(super) async fn start_stop(call: Invocation) -> Status {
@@ -21,4 +23,12 @@ pub(super) async fn start_stop(call: Invocation) -> Status {
     }
     call.err(format!("{name}: must be root\n")).await;
     Ok(1)
+}
+
+/// `reboot [MODE]`: the phone disconnects, until it is plugged in again.
+pub(super) async fn reboot(call: Invocation) -> Status {
+    // `reboot.c` does not return, for scripts that wait for the phone next.
+    call.phone.defer(VirtualPhone::reboot);
+    call.phone.unplugged().await;
+    Ok(0)
 }

@@ -12,11 +12,11 @@ mod program;
 mod typing;
 
 use super::{Invocation, keycodes};
-use crate::io::Status;
 use crate::release::InputKind;
 use crate::release::formats::DumpsysFormat;
 use std::time::Duration;
 use thumbwire_virtual_phone::{KeyCode, Point, TouchPhase};
+use thumbwire_virtual_shell::io::Status;
 
 /// The long-press time of Android's `ViewConfiguration`, in milliseconds, plus a little.
 const LONG_PRESS_MS: u64 = 500;

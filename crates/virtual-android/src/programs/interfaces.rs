@@ -2,7 +2,7 @@
 //! and `netstat.c` with the words of a running 4.4.4, toybox's `netstat.c`.
 
 use super::{Invocation, network};
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 /// `netcfg [INTERFACE dhcp|up|down]`, up to Android 5.
 pub(super) async fn netcfg(call: Invocation) -> Status {

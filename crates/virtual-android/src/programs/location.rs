@@ -3,7 +3,7 @@
 //! 14. Only the GPS can be simulated; no app of this phone asks other providers.
 
 use super::Invocation;
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 const USAGE: &str = "\
 Location service commands:

@@ -15,9 +15,10 @@ mod options;
 use self::format::PRIORITIES;
 use self::options::{LogcatMode, LogcatOptions};
 use super::Invocation;
-use crate::files::OpenTarget;
-use crate::io::{Abort, Output, Status};
+use std::sync::Arc;
 use thumbwire_virtual_phone::{Buffer, LogLine, World};
+use thumbwire_virtual_shell::files::OpenTarget;
+use thumbwire_virtual_shell::io::{Abort, Output, Status};
 
 /// Maximum bytes of an entry's text (`LOGGER_ENTRY_MAX_PAYLOAD`).
 const MAX_LENGTH: usize = 4_068;
@@ -58,10 +59,11 @@ pub(super) async fn logcat(call: Invocation) -> Status {
                 None => call.io.stdout.clone(),
                 Some(file) => {
                     let path = call.path(file);
-                    let opened =
-                        call.phone.with(|phone| phone.files.open_to_write(&path, 0o640, true));
+                    let opened = call
+                        .phone
+                        .with(|phone| phone.kernel.files.open_to_write(&path, 0o640, true));
                     match opened {
-                        Ok(OpenTarget::File(id)) => Output::File(call.phone.clone(), id),
+                        Ok(OpenTarget::File(id)) => Output::File(Arc::clone(&call.system), id),
                         Ok(OpenTarget::Special(_)) => Output::Null,
                         Err(reason) => {
                             let text = match is_old {

@@ -3,9 +3,9 @@
 //! `MediaShellCommand.java` of 11 and later, the words of a running 4.4.4.
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::KeyCode;
+use thumbwire_virtual_shell::io::Status;
 
 const USAGE_4: &str = include_str!("words/android-4.4/media.txt");
 const USAGE_9: &str = include_str!("words/android-9/media.txt");

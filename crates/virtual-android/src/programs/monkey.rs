@@ -5,8 +5,8 @@
 mod old;
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::ToolKind;
+use thumbwire_virtual_shell::io::Status;
 
 /// `monkey [-p PACKAGE]… [-c CATEGORY]… COUNT`
 pub(super) async fn monkey(call: Invocation) -> Status {

@@ -5,9 +5,9 @@
 //! of toybox and toolbox, iproute2.
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::World;
+use thumbwire_virtual_shell::io::Status;
 
 /// The address of `wlan0`.
 pub(super) const ADDRESS: &str = "192.0.2.15";

@@ -6,9 +6,9 @@
 //! transaction numbers. The report has only what tools read.
 
 use super::{Invocation, fingerprint, intent};
-use crate::io::Status;
 use crate::phone::State;
 use thumbwire_virtual_phone::Notification;
+use thumbwire_virtual_shell::io::Status;
 
 /// `cmd notification post [-t TITLE] [-S STYLE] [-c …] [-v] TAG TEXT | list`
 pub(super) async fn notification(call: Invocation) -> Status {

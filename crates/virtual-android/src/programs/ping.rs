@@ -1,10 +1,10 @@
 //! `ping`. The phone has no network behind its addresses: only itself answers. Source: the `ping`
 //! of iputils that Android brings, and a running 4.4.4.
 
-use super::kernel::pause;
 use super::{Invocation, network};
-use crate::io::Status;
 use std::net::Ipv4Addr;
+use thumbwire_virtual_shell::io::Status;
+use thumbwire_virtual_shell::programs::pause;
 
 const USAGE: &str = "\
 Usage: ping [-aAbBdDfhLnOqrRUvV] [-c count] [-i interval] [-I interface]

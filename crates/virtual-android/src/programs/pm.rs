@@ -11,10 +11,10 @@ mod sessions;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
-use crate::io::Status;
 use crate::packages::base_path;
 use crate::release::{Release, ToolKind};
 use thumbwire_virtual_phone::{Manifest, World};
+use thumbwire_virtual_shell::io::Status;
 
 /// `pm COMMAND …`, also `cmd package COMMAND …`.
 pub(super) async fn pm(call: Invocation) -> Status {

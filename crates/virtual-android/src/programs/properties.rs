@@ -1,7 +1,7 @@
 //! `getprop` and `setprop`.
 
 use super::Invocation;
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 /// Maximum length of a mutable property's value (`PROP_VALUE_MAX` minus its terminator).
 const MAX_LENGTH: usize = 91;

@@ -6,8 +6,8 @@
 //! enter it.
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::ToolKind;
+use thumbwire_virtual_shell::io::Status;
 
 /// The first user id of apps (`AID_APP_START`).
 const FIRST_APP: u32 = 10_000;
@@ -39,7 +39,8 @@ pub(super) async fn run_as(mut call: Invocation) -> Status {
         Some((_, true)) => {
             call.args.remove(0);
             if call.arg(0) == Some("--user") {
-                call.args.drain(..call.args.len().min(2));
+                let args = &mut call.args;
+                args.drain(..args.len().min(2));
             }
             return run(call, &package).await;
         }
@@ -56,10 +57,10 @@ async fn run(mut call: Invocation, package: &str) -> Status {
         false => call.args.remove(0),
     };
     let plain = name.strip_prefix("/system/bin/").unwrap_or(&name).to_owned();
-    let Some(program) = call.programs.find(&plain, call.release()) else {
+    let Some(program) = call.programs.find(&plain, &call.userland()) else {
         call.err(format!("run-as: exec failed for {name}: No such file or directory\n")).await;
         return Ok(1);
     };
     call.name = plain;
-    (program.run)(call).await
+    (program.run)(call.into_call()).await
 }

@@ -6,10 +6,10 @@
 mod old;
 
 use super::Invocation;
-use crate::io::Status;
 use crate::latency::Work;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::Frame;
+use thumbwire_virtual_shell::io::Status;
 
 /// `screencap [-hp] [-d DISPLAY] [FILE]`: a PNG with `-p` or for a file that ends in `.png`,
 /// otherwise a raw header and RGBA. Secure windows are black in both.

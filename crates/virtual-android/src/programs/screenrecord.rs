@@ -18,10 +18,7 @@ mod options;
 use self::options::{ScreenrecordOptions, UsageError, read};
 use super::Invocation;
 use crate::faults::Fault;
-use crate::files::{Error, Id, OpenTarget};
-use crate::io::{Abort, Output, Status};
 use crate::phone::VirtualPhone;
-use crate::processes::{ProcessEntry, Signal};
 use crate::release::ToolKind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -29,6 +26,10 @@ use thumbwire_base::lock;
 use thumbwire_virtual_phone::video::{
     Area, Canvas, Encoder, FrameQueue, Muxer, RATE, Recording, Sample, TrackInfo,
 };
+use thumbwire_virtual_shell::files::{Error, Id, OpenTarget};
+use thumbwire_virtual_shell::io::{Abort, Output, Status};
+use thumbwire_virtual_shell::processes::{ProcessEntry, Signal};
+use thumbwire_virtual_shell::system::sleep_real;
 
 /// How long a slow phone without an encoder takes to find out; measured on a real Android 4.4.4 in
 /// software.
@@ -99,7 +100,7 @@ async fn record(
     };
     let began = call.phone.read(|phone| phone.world.uptime());
     let limit = options.limit.map(Duration::from_secs);
-    let over = call.phone.sleep_real(limit);
+    let over = sleep_real(limit);
     tokio::pin!(over);
     let mut reached = false;
     let failed = loop {
@@ -217,9 +218,14 @@ impl ActiveRecording {
             let id = call.phone.with(|phone| {
                 // What cannot be removed cannot be replaced either: it aborts.
                 let abort = |reason: &str| UsageError(format!("ERROR: couldn't {reason}\n"), 134);
-                phone.files.remove(&path, false).map_err(|_| abort("remove existing file"))?;
-                match phone.files.open_to_write(&path, 0o600, false) {
+                phone
+                    .kernel
+                    .files
+                    .remove(&path, false)
+                    .map_err(|_| abort("remove existing file"))?;
+                match phone.kernel.files.open_to_write(&path, 0o600, false) {
                     Ok(OpenTarget::File(id)) => phone
+                        .kernel
                         .files
                         .append(id, &opening)
                         .map_err(|_| abort("open file"))
@@ -270,7 +276,9 @@ impl ActiveRecording {
         match &mut self.target {
             Target::File(id, muxer) => {
                 let (id, bytes) = (*id, muxer.sample(&sample.unit, sample.key, sample.at));
-                self.phone.with(|phone| phone.files.append(id, &bytes)).map_err(Abort::File)?;
+                self.phone
+                    .with(|phone| phone.kernel.files.append(id, &bytes))
+                    .map_err(Abort::File)?;
                 Ok(None)
             }
             Target::Stream(output) => {
@@ -290,8 +298,8 @@ impl ActiveRecording {
         let Target::File(id, muxer) = &self.target else { return Ok(()) };
         let (end, size) = muxer.finish();
         self.phone.with(|phone| {
-            phone.files.append(*id, &end).map_err(Abort::File)?;
-            phone.files.write_over(*id, Muxer::SIZE_AT, &size);
+            phone.kernel.files.append(*id, &end).map_err(Abort::File)?;
+            phone.kernel.files.write_over(*id, Muxer::SIZE_AT, &size);
             Ok(())
         })
     }

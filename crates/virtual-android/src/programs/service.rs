@@ -7,8 +7,8 @@
 mod table;
 
 use super::Invocation;
-use crate::io::Status;
 use crate::release::Release;
+use thumbwire_virtual_shell::io::Status;
 
 /// The services of a release, sorted by name.
 pub(super) fn names(release: &Release) -> impl Iterator<Item = &'static str> {

@@ -5,9 +5,9 @@
 mod old;
 
 use super::Invocation;
-use crate::io::Status;
 use crate::phone::State;
 use crate::release::ToolKind;
+use thumbwire_virtual_shell::io::Status;
 
 /// Maximum bytes of a value.
 const MAX_LENGTH: usize = 20_000;

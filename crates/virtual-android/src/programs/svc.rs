@@ -4,10 +4,10 @@
 
 use super::Invocation;
 use super::network::{switch_data, switch_wifi};
-use crate::io::Status;
 use crate::phone::VirtualPhone;
 use crate::release::Release;
 use thumbwire_virtual_phone::KeyCode;
+use thumbwire_virtual_shell::io::Status;
 
 const POWER_4: &str = include_str!("words/android-4.4/svc-power.txt");
 const DATA_4: &str = include_str!("words/android-4.4/svc-data.txt");

@@ -1,13 +1,13 @@
 //! The phone's files as the sync protocol serves them. Error messages are adbd's
 //! (`file_sync_service.cpp`).
 
-use crate::files::{Error, FileType, OpenTarget, Stat};
 use crate::phone::VirtualPhone;
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::io::Cursor;
 use thumbwire_adb::daemon::sync::{IncomingFile, SyncStore};
 use thumbwire_adb::wire::sync_v2::{Errno, StatV2};
+use thumbwire_virtual_shell::files::{Error, FileType, OpenTarget, Stat};
 use tokio::io::AsyncRead;
 
 /// Device number of the only file system: 254:6, a `dm` device as on a real phone.

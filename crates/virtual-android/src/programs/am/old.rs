@@ -2,9 +2,9 @@
 //! 4.4.4.
 
 use super::{Invocation, NEW_TASK, ParsedIntent, intent, launch, services};
-use crate::io::{Abort, Status};
 use crate::latency::Work;
 use thumbwire_virtual_phone::{StartError, StartResult};
+use thumbwire_virtual_shell::io::{Abort, Status};
 
 /// What `am` prints before an error.
 const USAGE: &str = include_str!("../words/android-4.4/am.txt");

@@ -8,9 +8,9 @@
 
 use super::super::Invocation;
 use super::super::intent::{self, ParsedIntent};
-use crate::io::Abort;
 use crate::phone::State;
 use thumbwire_virtual_phone::{Caller, ComponentKind, ServiceName, StartServiceResult};
+use thumbwire_virtual_shell::io::Abort;
 
 /// The user id of adbd's shells.
 const SHELL: u32 = 2_000;

@@ -2,10 +2,9 @@
 //! Source: the capture `052-dumpsys-cpuinfo`, `ProcessCpuTracker.java` of AOSP.
 
 use crate::phone::State;
-use crate::programs::clock::dated;
-use crate::programs::ps;
 use crate::release::formats::DumpsysFormat;
 use std::time::Duration;
+use thumbwire_virtual_shell::programs::dated;
 
 /// How long a reading takes.
 const READING: Duration = Duration::from_secs(30);
@@ -21,7 +20,8 @@ pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
         }
         false => String::new(),
     };
-    let rows: String = ps::of_phone(phone)
+    let rows: String = phone
+        .process_rows()
         .iter()
         .map(|row| {
             let name = row.argv.first().map_or("", |argv| argv);

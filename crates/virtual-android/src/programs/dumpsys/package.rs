@@ -4,7 +4,6 @@
 
 mod old;
 
-use super::super::clock::dated;
 use super::fingerprint;
 use crate::packages::base_path;
 use crate::phone::State;
@@ -14,6 +13,7 @@ use std::collections::BTreeMap;
 use thumbwire_virtual_phone::{
     Component, ComponentKind, IntentFilter, Manifest, RuntimePermission,
 };
+use thumbwire_virtual_shell::programs::dated;
 
 const MAIN: &str = "android.intent.action.MAIN";
 

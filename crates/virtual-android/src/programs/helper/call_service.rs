@@ -6,13 +6,13 @@
 //! without an error on either side, which is why requests of more than 200,000 are refused here.
 
 use super::error::HelperError;
-use crate::faults::command_text;
 use crate::phone::VirtualPhone;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use thumbwire_virtual_phone::{
     CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult,
 };
+use thumbwire_virtual_shell::program::command_text;
 
 /// Maximum UTF-16 units of a request's extras.
 const MAX_REQUEST: usize = 200_000;

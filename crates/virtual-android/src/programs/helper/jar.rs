@@ -7,10 +7,10 @@
 //! implements that class itself.
 
 use super::super::Invocation;
-use crate::files::{Contents, FileType, Files};
 use crate::latency::Work;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter};
 use std::io::Write as _;
+use thumbwire_virtual_shell::files::{Contents, FileType, Files};
 
 /// Where hosts look for it, and what they put into `CLASSPATH`. The number is the wire version, so
 /// that an old process never meets a new host.
@@ -108,8 +108,9 @@ pub(super) async fn start(call: &Invocation) -> Result<(), JavaStartError> {
     }
     call.phone.with(|phone| {
         for file in &files {
-            let at = crate::files::absolute(&call.cwd, file);
-            let writable = phone.files.stat(&at, true).is_ok_and(|stat| stat.mode & 0o222 != 0);
+            let at = thumbwire_virtual_shell::files::absolute(&call.cwd, file);
+            let writable =
+                phone.kernel.files.stat(&at, true).is_ok_and(|stat| stat.mode & 0o222 != 0);
             if writable && call.release().refuses_writable_classes {
                 let reason = format!("Writable dex file '{file}' is not allowed.");
                 return Err(JavaStartError::Aborted(format!(
@@ -117,7 +118,7 @@ pub(super) async fn start(call: &Invocation) -> Result<(), JavaStartError> {
                 )));
             }
             let is_helper = |bytes: &Contents| is_placeholder(bytes) || has_class(bytes.as_ref());
-            if phone.files.read(&at).is_ok_and(|bytes| is_helper(&bytes)) {
+            if phone.kernel.files.read(&at).is_ok_and(|bytes| is_helper(&bytes)) {
                 return Ok(());
             }
         }
@@ -129,15 +130,16 @@ pub(super) async fn start(call: &Invocation) -> Result<(), JavaStartError> {
 async fn optimise(call: &Invocation, cache: &str) -> Result<(), JavaStartError> {
     let first = format!("{cache}/{OPTIMISED}");
     let is_there = call.phone.with(|phone| {
-        let stat = phone.files.stat(cache, true).ok()?;
+        let stat = phone.kernel.files.stat(cache, true).ok()?;
         let usable = stat.kind == FileType::Directory && stat.uid == 2_000;
-        usable.then(|| phone.files.stat(&first, true).is_ok())
+        usable.then(|| phone.kernel.files.stat(&first, true).is_ok())
     });
     match is_there {
         Some(true) => Ok(()),
         Some(false) => {
             call.phone.run_work(Work::Optimise).await;
-            let made = call.phone.with(|phone| phone.files.write(&first, b"dey\n036\0", 0o644));
+            let made =
+                call.phone.with(|phone| phone.kernel.files.write(&first, b"dey\n036\0", 0o644));
             made.map_err(|why| JavaStartError::Aborted(format!("can't write to {cache}: {why}")))
         }
         None => Err(JavaStartError::Aborted(format!("can't open dex cache '{cache}'"))),

@@ -10,6 +10,7 @@ use crate::phone::VirtualPhone;
 use serde_json::json;
 use std::time::Duration;
 use thumbwire_virtual_phone::Frame;
+use thumbwire_virtual_shell::system::sleep_real;
 use tokio::sync::mpsc;
 
 /// What a request wants.
@@ -59,7 +60,7 @@ pub(super) async fn stream(
             if tell.send(picture).await.is_err() {
                 return Err(HelperError::cancelled());
             }
-            phone.sleep_real(Some(gap)).await;
+            sleep_real(Some(gap)).await;
             continue;
         }
         tokio::select! {

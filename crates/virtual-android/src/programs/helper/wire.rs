@@ -3,9 +3,9 @@
 //!
 //! Start with [`Frames::next`]. A bad frame ends the connection; it is never skipped.
 
-use crate::io::Abort;
 use serde_json::{Map, Value};
 use thumbwire_adb::daemon::sockets::Pipe;
+use thumbwire_virtual_shell::io::Abort;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 
 /// Maximum bytes of a header and a body together.

@@ -2,7 +2,7 @@
 //! 4.4.4.
 
 use super::Invocation;
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 const USAGE: &str = include_str!("../words/android-4.4/ime.txt");
 

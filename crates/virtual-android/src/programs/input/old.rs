@@ -5,9 +5,9 @@
 
 use super::typing::{press_and_wait, type_text};
 use super::{Invocation, LONG_PRESS_MS, keycodes, swipe, tap, unescape};
-use crate::io::Status;
 use std::time::Duration;
 use thumbwire_virtual_phone::Point;
+use thumbwire_virtual_shell::io::Status;
 
 /// What `input` prints without arguments, and after every error.
 const USAGE: &str = include_str!("../words/android-4.4/input.txt");

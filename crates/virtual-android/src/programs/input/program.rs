@@ -6,7 +6,7 @@
 //! the usage with status 0; any other exception ends it with 1.
 
 use super::{Args, InputError, Invocation, perform};
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 /// `input [SOURCE] [-d DISPLAY] COMMAND ARG…`
 pub(super) async fn input(call: &Invocation) -> Status {

@@ -4,8 +4,8 @@
 //! `system/logging/liblog/logprint.cpp`; the tests compare them with lines of the captures in
 //! `logcat/`.
 
-use crate::programs::clock::date_time;
 use thumbwire_virtual_phone::LogLine;
+use thumbwire_virtual_shell::programs::date_time;
 
 /// Ascending, with silence last.
 pub(super) const PRIORITIES: &str = "VDIWEFS";

@@ -4,7 +4,7 @@
 
 use super::super::Invocation;
 use super::format::Filter;
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 /// What it prints after an error.
 const USAGE: &str = include_str!("../words/android-4.4/logcat.txt");

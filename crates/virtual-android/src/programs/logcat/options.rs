@@ -4,11 +4,11 @@
 //! 14, without the leading program name.
 
 use super::format::{Filter, LogFormat};
-use crate::programs::clock::date_time;
-use crate::programs::regex::Matcher;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use thumbwire_virtual_phone::Buffer;
+use thumbwire_virtual_shell::programs::Matcher;
+use thumbwire_virtual_shell::programs::date_time;
 
 /// Separators of the words in one argument.
 const SEPARATORS: [char; 8] = [',', ':', ';', ' ', '\t', '\n', '\r', '\x0c'];

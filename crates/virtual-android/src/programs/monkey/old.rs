@@ -2,7 +2,7 @@
 //! without hardware system keys: the captures `149` and `151`, and a running 4.4.4.
 
 use super::Invocation;
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 const USAGE: &str = include_str!("../words/android-4.4/monkey.txt");
 

@@ -4,11 +4,11 @@
 //! The checks of an APK, and every `Failure […]`, are in `crate::packages`.
 
 use super::super::Invocation;
-use crate::io::{Abort, Status};
 use crate::latency::Work;
 use crate::packages::{Apk, InstallError, InstallOptions};
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
+use thumbwire_virtual_shell::io::{Abort, Status};
 
 /// `pm install [OPTION…] [-S BYTES] [PATH…|-]`, also `install-streaming` and `install-incremental`.
 pub(super) async fn install(call: &Invocation, command: &str) -> Status {

@@ -2,10 +2,10 @@
 //! `shell/pmlist`.
 
 use super::super::Invocation;
-use crate::io::Status;
 use crate::packages::base_path;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::{Manifest, World};
+use thumbwire_virtual_shell::io::Status;
 
 /// `pm list packages|users|features|…`
 pub(super) async fn list(call: &Invocation, args: &[&str]) -> Status {

@@ -5,13 +5,13 @@ mod lists;
 
 use super::install::SessionGuard;
 use super::{Invocation, installed, paths};
-use crate::files::Error;
-use crate::io::{Abort, Status};
 use crate::latency::Work;
 use crate::packages::InstallOptions;
 use crate::phone::State;
 use crate::programs::dumpsys;
 use crate::programs::platform::is_permission;
+use thumbwire_virtual_shell::files::Error;
+use thumbwire_virtual_shell::io::{Abort, Status};
 
 /// What `pm` prints without arguments, and after most errors.
 const USAGE: &str = include_str!("../words/android-4.4/pm.txt");

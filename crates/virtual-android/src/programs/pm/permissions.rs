@@ -4,9 +4,9 @@
 //! the listing as in the captures `shell/package/mvt_dumpsys_packages.txt` and, before Android 10,
 //! `google-play-services_android7.txt`.
 
-use crate::io::Status;
 use crate::programs::Invocation;
 use thumbwire_virtual_phone::PermissionError;
+use thumbwire_virtual_shell::io::Status;
 
 /// `pm grant|revoke [--user USER] PACKAGE PERMISSION`
 pub(super) async fn grant_or_revoke(call: &Invocation, command: &str, rest: &[&str]) -> Status {

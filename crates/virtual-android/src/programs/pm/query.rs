@@ -5,8 +5,8 @@
 use super::super::Invocation;
 use super::super::intent::{self, ParsedIntent};
 use super::short;
-use crate::io::Status;
 use thumbwire_virtual_phone::{ComponentKind, Intent, Manifest, World};
+use thumbwire_virtual_shell::io::Status;
 
 const MAIN: &str = "android.intent.action.MAIN";
 const LAUNCHER: &str = "android.intent.category.LAUNCHER";

@@ -3,8 +3,8 @@
 
 use super::super::Invocation;
 use super::install::{TOO_MANY, failed, length, number, opened, options, unable, write};
-use crate::io::Status;
 use crate::latency::Work;
+use thumbwire_virtual_shell::io::Status;
 
 /// `pm install-create [OPTION…]`
 pub(super) async fn create(call: &Invocation) -> Status {

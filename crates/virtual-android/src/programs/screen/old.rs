@@ -2,7 +2,7 @@
 //! `206`.
 
 use super::{Invocation, natural};
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 /// What `wm` prints before an error.
 const USAGE: &str = include_str!("../words/android-4.4/wm.txt");

@@ -4,9 +4,9 @@
 //! limit, which could not be raised or removed before 14 (the help of Android 11, in a public
 //! recorder's tests, still says so).
 
-use crate::io::Abort;
 use crate::programs::Invocation;
 use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_shell::io::Abort;
 
 /// The accepted bit rates per second, and those before Android 5.
 const BIT_RATES: std::ops::RangeInclusive<u32> = 100_000..=200_000_000;

@@ -1,7 +1,7 @@
 //! `settings` as a Java program: `SettingsCmd.java` of Android 4.4, which gets and puts.
 
 use super::{Invocation, MAX_LENGTH};
-use crate::io::Status;
+use thumbwire_virtual_shell::io::Status;
 
 const USAGE: &str = "\
 usage:  settings [--user NUM] get namespace key

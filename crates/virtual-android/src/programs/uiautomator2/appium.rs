@@ -19,7 +19,6 @@ mod settings;
 
 use super::http::{self, Request, Response, Service};
 use super::tree::Tree;
-use crate::io::Status;
 use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use crate::phone::automation::AutomationGuard;
@@ -30,6 +29,7 @@ use serde_json::{Map, Value, json};
 use settings::Settings;
 use std::sync::{Arc, Mutex};
 use thumbwire_base::lock;
+use thumbwire_virtual_shell::io::Status;
 use thumbwire_webdriver::{ErrorCode, ResponseFormat, WebDriverError};
 use tokio::sync::Notify;
 
@@ -66,7 +66,7 @@ pub(in crate::programs) async fn run(call: &Invocation, wait: bool) -> Status {
         ended: Notify::new(),
     });
     tokio::select! {
-        () = http::serve(&call.phone, listener, Arc::clone(&server) as Arc<dyn Service>) => {},
+        () = http::serve(listener, Arc::clone(&server) as Arc<dyn Service>) => {},
         () = server.ended.notified() => {
             // The response to the deletion is still on its way.
             tokio::task::yield_now().await;

@@ -4,12 +4,12 @@
 //! Start with [`serve`]. Limits: [`MAX_HEAD`] bytes of request line and headers, [`MAX_BODY`] bytes
 //! of body, [`IDLE`] without a request. A body without `Content-Length` is not read.
 
-use crate::phone::VirtualPhone;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::{Listener, Pipe};
+use thumbwire_virtual_shell::system::sleep_real;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task::JoinSet;
 
@@ -80,13 +80,13 @@ pub(super) trait Service: Send + Sync + 'static {
 }
 
 /// Serves every connection until the returned future is dropped.
-pub(super) async fn serve(phone: &VirtualPhone, mut listener: Listener, service: Arc<dyn Service>) {
+pub(super) async fn serve(mut listener: Listener, service: Arc<dyn Service>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => {
                 let Some(pipe) = accepted else { return };
-                connections.spawn(converse(phone.clone(), pipe, Arc::clone(&service)));
+                connections.spawn(converse(pipe, Arc::clone(&service)));
             },
             Some(_) = connections.join_next() => {},
         }
@@ -94,7 +94,7 @@ pub(super) async fn serve(phone: &VirtualPhone, mut listener: Listener, service:
 }
 
 /// One connection: requests one after another.
-async fn converse(phone: VirtualPhone, mut pipe: Pipe, service: Arc<dyn Service>) {
+async fn converse(mut pipe: Pipe, service: Arc<dyn Service>) {
     let mut came = Vec::new();
     loop {
         let request = loop {
@@ -113,7 +113,7 @@ async fn converse(phone: VirtualPhone, mut pipe: Pipe, service: Arc<dyn Service>
             }
             tokio::select! {
                 read = pipe.read_buf(&mut came) => if !matches!(read, Ok(1..)) { return },
-                () = phone.sleep_real(Some(IDLE)) => return,
+                () = sleep_real(Some(IDLE)) => return,
             }
         };
         let keeps_alive = request.keeps_alive;

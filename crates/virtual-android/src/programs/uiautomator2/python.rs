@@ -10,7 +10,6 @@ mod objects;
 mod params;
 
 use super::http::{self, Request, Response, Service};
-use crate::io::Status;
 use crate::phone::VirtualPhone;
 use crate::phone::automation::AutomationGuard;
 use crate::program::Invocation;
@@ -18,6 +17,7 @@ use futures::future::{BoxFuture, FutureExt as _};
 use params::{Params, RpcError};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use thumbwire_virtual_shell::io::Status;
 
 /// The class that starts it.
 pub(in crate::programs) const CLASS: &str = "com.wetest.uia2.Main";
@@ -52,7 +52,7 @@ pub(in crate::programs) async fn run(call: &Invocation) -> Status {
     };
     let service = Arc::new(Server { phone: call.phone.clone() });
     tokio::select! {
-        () = http::serve(&call.phone, listener, service) => {},
+        () = http::serve(listener, service) => {},
         () = async { while !call.io.stdin.chunk().await.is_empty() {} } => {},
     }
     Ok(0)

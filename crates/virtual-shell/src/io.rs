@@ -1,0 +1,246 @@
+//! Inputs and outputs of commands: pipes, files, memory.
+//!
+//! Start with [`Io`]. Handles are cheap clones, like descriptors: two commands that share a
+//! standard input read the same bytes in turn, and a pipe ends when its last writer is dropped.
+//! Writing waits for a slow reader (no unbounded buffers).
+
+use crate::files::{self, Contents, Id};
+use crate::processes::Signal;
+use crate::system::{ByteCorrupter, System};
+use std::io::Cursor;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use thumbwire_base::lock;
+use tokio::io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
+    ReadBuf,
+};
+use tokio::sync::{Mutex, watch};
+
+/// Capacity of a pipe between two commands, as on Linux.
+const PIPE: usize = 64 * 1024;
+
+/// Maximum output of a command substitution.
+const CAPTURED: usize = 1 << 20;
+
+/// Why a command must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abort {
+    /// Nobody reads its output (`SIGPIPE`).
+    Closed,
+    /// Its output file cannot take more.
+    File(files::Error),
+    /// A signal ended it.
+    Killed(Signal),
+}
+
+/// How a command ended: its exit status, or why it was stopped.
+pub type Status = Result<i32, Abort>;
+
+/// The three descriptors of a command.
+#[derive(Clone)]
+pub struct Io {
+    /// Standard input.
+    pub stdin: Input,
+    /// Standard output.
+    pub stdout: Output,
+    /// Standard error.
+    pub stderr: Output,
+}
+
+/// A source of bytes.
+#[derive(Clone)]
+pub struct Input(Arc<Mutex<BufReader<Box<dyn AsyncRead + Send + Unpin>>>>);
+
+impl Input {
+    /// An input that reads from `reader`.
+    pub fn new(reader: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        Self(Arc::new(Mutex::new(BufReader::new(Box::new(reader)))))
+    }
+
+    /// An empty input.
+    pub fn empty() -> Self {
+        Self::new(tokio::io::empty())
+    }
+
+    /// An endless input of zeros.
+    pub fn zeros() -> Self {
+        Self::new(tokio::io::repeat(0))
+    }
+
+    /// An input that reads a file's current contents.
+    pub fn file(contents: Contents) -> Self {
+        Self::new(Cursor::new(contents))
+    }
+
+    /// The next bytes; empty at the end (a failing source counts as its end).
+    pub async fn chunk(&self) -> Vec<u8> {
+        let mut reader = self.0.lock().await;
+        let chunk = reader.fill_buf().await.map(<[u8]>::to_vec).unwrap_or_default();
+        reader.consume(chunk.len());
+        chunk
+    }
+
+    /// The next bytes, up to `limit`; empty at the end.
+    pub async fn at_most(&self, limit: u64) -> Vec<u8> {
+        let mut reader = self.0.lock().await;
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        let chunk = reader.fill_buf().await.unwrap_or_default();
+        let chunk = chunk.get(..most).unwrap_or(chunk).to_vec();
+        reader.consume(chunk.len());
+        chunk
+    }
+
+    /// A line without its newline; `None` at the end of input. Longer lines are cut at `limit`.
+    pub async fn line(&self, limit: u64) -> Option<Vec<u8>> {
+        let (line, ended) = self.ended_line(limit).await;
+        (ended || !line.is_empty()).then_some(line)
+    }
+
+    /// The same, and whether a newline ended it.
+    pub async fn ended_line(&self, limit: u64) -> (Vec<u8>, bool) {
+        let mut reader = self.0.lock().await;
+        let mut line = Vec::new();
+        // A failing source counts as its end.
+        let _ = (&mut *reader).take(limit).read_until(b'\n', &mut line).await;
+        let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+        (line, ended)
+    }
+
+    /// Everything up to the end, or to `limit` bytes.
+    pub async fn all(&self, limit: u64) -> Vec<u8> {
+        let mut reader = self.0.lock().await;
+        let mut bytes = Vec::new();
+        // Keep what a failing source returned.
+        let _ = (&mut *reader).take(limit).read_to_end(&mut bytes).await;
+        bytes
+    }
+}
+
+/// A sink of bytes.
+#[derive(Clone)]
+pub enum Output {
+    /// Discards everything.
+    Null,
+    /// A closed descriptor.
+    Closed,
+    /// A pipe; its reader holds the other end of the channel.
+    Pipe(Arc<Mutex<DuplexStream>>, watch::Receiver<()>),
+    /// The connection to the host.
+    Writer(Arc<Mutex<Box<dyn AsyncWrite + Send + Unpin>>>),
+    /// The same, converting `\n` to `\r\n`, as a terminal's line discipline does (`ONLCR`).
+    Terminal(Arc<Mutex<Box<dyn AsyncWrite + Send + Unpin>>>),
+    /// Appends to a file of the phone.
+    File(Arc<dyn System>, Id),
+    /// Corrupts bytes on their way; see [`ProgramStart`](crate::system::ProgramStart).
+    Corrupted(Box<Output>, Arc<std::sync::Mutex<ByteCorrupter>>),
+    /// Collects the output of a command substitution.
+    Memory(Arc<std::sync::Mutex<Vec<u8>>>),
+}
+
+impl Output {
+    /// An output that writes to `writer`.
+    pub fn new(writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self::Writer(Arc::new(Mutex::new(Box::new(writer))))
+    }
+
+    /// An output that writes to `writer` as to a terminal.
+    pub fn terminal(writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self::Terminal(Arc::new(Mutex::new(Box::new(writer))))
+    }
+
+    /// An output that corrupts bytes before `output`.
+    pub fn corrupted(output: Output, corrupter: ByteCorrupter) -> Self {
+        Self::Corrupted(Box::new(output), Arc::new(std::sync::Mutex::new(corrupter)))
+    }
+
+    /// An output that collects bytes; see [`Output::captured`].
+    pub fn memory() -> Self {
+        Self::Memory(Arc::default())
+    }
+
+    /// Takes the bytes collected so far.
+    pub fn captured(&self) -> Vec<u8> {
+        match self {
+            Self::Memory(bytes) => std::mem::take(&mut *lock(bytes)),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Completes when nobody reads a pipe any more; for other outputs only writing reveals that.
+    pub async fn closed(&self) {
+        match self {
+            // Nothing is ever sent: it ends when the sender is dropped.
+            Self::Pipe(_, there) => while there.clone().changed().await.is_ok() {},
+            Self::Corrupted(output, _) => Box::pin(output.closed()).await,
+            _ => std::future::pending().await,
+        }
+    }
+
+    /// Writes all of `bytes`.
+    pub async fn write(&self, bytes: &[u8]) -> Result<(), Abort> {
+        match self {
+            Self::Null => Ok(()),
+            Self::Closed => Err(Abort::Closed),
+            Self::Pipe(writer, _) => send(writer, bytes).await,
+            Self::Writer(writer) => send(writer, bytes).await,
+            Self::Terminal(writer) => {
+                let mut cooked = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+                for byte in bytes {
+                    if *byte == b'\n' {
+                        cooked.push(b'\r');
+                    }
+                    cooked.push(*byte);
+                }
+                send(writer, &cooked).await
+            }
+            Self::Corrupted(output, corrupter) => {
+                let mut bytes = bytes.to_vec();
+                lock(corrupter)(&mut bytes);
+                Box::pin(output.write(&bytes)).await
+            }
+            Self::File(system, id) => {
+                system.with(|kernel| kernel.files.append(*id, bytes)).map_err(Abort::File)
+            }
+            Self::Memory(collected) => {
+                let mut collected = lock(collected);
+                if collected.len() + bytes.len() > CAPTURED {
+                    return Err(Abort::Closed);
+                }
+                collected.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn send(writer: &Mutex<impl AsyncWrite + Unpin>, bytes: &[u8]) -> Result<(), Abort> {
+    // Not flushed: on the wire that would wait until the host has read it.
+    writer.lock().await.write_all(bytes).await.map_err(|_| Abort::Closed)
+}
+
+/// A pipe: what is written to the output can be read from the input.
+pub fn pipe() -> (Output, Input) {
+    // Not `simplex`: its halves do not notice when the other is dropped.
+    let (writer, stream) = tokio::io::duplex(PIPE);
+    let (there, gone) = watch::channel(());
+    let output = Output::Pipe(Arc::new(Mutex::new(writer)), gone);
+    (output, Input::new(Reader { stream, _there: there }))
+}
+
+/// The reading end of a pipe; dropping it notifies writers that wait for something else.
+struct Reader {
+    stream: DuplexStream,
+    _there: watch::Sender<()>,
+}
+
+impl AsyncRead for Reader {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, into)
+    }
+}
