@@ -25,6 +25,7 @@ mod trace_writer;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::{BoxFuture, FutureExt as _};
 use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::event::{EventSink, EventSinks};
 use thumbwire_core::trace::Recorder;
@@ -124,7 +125,16 @@ impl Agent {
     /// Works towards a goal; continues an interrupted run if `memory` is from one ([`Memory::of`]).
     /// Ends at the call's deadline or when a budget is used up; after a cancellation, when the
     /// current action is done.
-    pub async fn run(&self, call: &Call, request: &str, memory: Memory) -> RunResult {
+    pub fn run<'a>(
+        &'a self,
+        call: &'a Call,
+        request: &'a str,
+        memory: Memory,
+    ) -> BoxFuture<'a, RunResult> {
+        self.run_to_end(call, request, memory).boxed()
+    }
+
+    async fn run_to_end(&self, call: &Call, request: &str, memory: Memory) -> RunResult {
         let began = Instant::now();
         let mut call = call.clone();
         if let Some(left) = memory.used(Duration::ZERO).time_left(&self.options.budgets) {

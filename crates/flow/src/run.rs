@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures::future::{FutureExt as _, LocalBoxFuture, join_all};
 use thumbwire_base::lock;
 use tokio::time::Instant;
 
@@ -162,7 +162,15 @@ impl FlowRunner<'_> {
     ///
     /// # Errors
     /// Why nothing was run.
-    pub async fn run(&self, call: &Call, flows: Vec<Flow>) -> Result<Report, FlowRunError> {
+    pub fn run<'a>(
+        &'a self,
+        call: &'a Call,
+        flows: Vec<Flow>,
+    ) -> LocalBoxFuture<'a, Result<Report, FlowRunError>> {
+        self.run_all(call, flows).boxed_local()
+    }
+
+    async fn run_all(&self, call: &Call, flows: Vec<Flow>) -> Result<Report, FlowRunError> {
         let (began, started) = (Instant::now(), self.now());
         // Nobody else should act on the phones between two cases.
         let call = &Call { exclusive: true, ..call.clone() };

@@ -217,19 +217,27 @@ impl ImageBuffer for RgbRows<'_> {
     }
 
     fn fill_buffers(&self, y: u16, buffers: &mut [Vec<u8>; 4]) {
-        // The compiler makes vectors of the chunks, not of single pixels.
         const CHUNK: usize = 16;
         let stride = usize::from(self.width) * 3;
         let row = &self.rgb[usize::from(y) * stride..][..stride];
-        let mut parts = [[0; CHUNK]; 3];
-        for pixels in row.chunks(CHUNK * 3) {
-            for (at, pixel) in pixels.chunks_exact(3).enumerate() {
-                let (y, cb, cr) = rgb_to_ycbcr(pixel[0], pixel[1], pixel[2]);
+        // Chunks of a known length, because only those are compiled to vector instructions.
+        let (chunks, rest) = row.as_chunks::<{ CHUNK * 3 }>();
+        let [luma, blue, red, _] = buffers;
+        for chunk in chunks {
+            let mut parts = [[0; CHUNK]; 3];
+            for at in 0..CHUNK {
+                let (y, cb, cr) = rgb_to_ycbcr(chunk[3 * at], chunk[3 * at + 1], chunk[3 * at + 2]);
                 (parts[0][at], parts[1][at], parts[2][at]) = (y, cb, cr);
             }
-            for (buffer, part) in buffers.iter_mut().zip(&parts) {
-                buffer.extend_from_slice(&part[..pixels.len() / 3]);
-            }
+            luma.extend_from_slice(&parts[0]);
+            blue.extend_from_slice(&parts[1]);
+            red.extend_from_slice(&parts[2]);
+        }
+        for pixel in rest.chunks_exact(3) {
+            let (y, cb, cr) = rgb_to_ycbcr(pixel[0], pixel[1], pixel[2]);
+            luma.push(y);
+            blue.push(cb);
+            red.push(cr);
         }
     }
 }

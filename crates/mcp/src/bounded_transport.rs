@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+use super::stdin_lines::Lines;
 use super::unknown_method::name_method;
 
 /// The maximum number of requests under way: from the moment they are passed on until their reply
@@ -46,9 +47,15 @@ const WAITING_BYTES: usize = 1 << 20;
 /// be told from it before something is written.
 const AFTER_END: Duration = Duration::from_secs(30);
 
+/// What a client writes, whatever pipe it is: rmcp's service is compiled once for all of them.
+pub(super) type PipeReader = Box<dyn AsyncRead + Send + Unpin>;
+
+/// What a client reads.
+pub(super) type PipeWriter = Box<dyn AsyncWrite + Send + Unpin>;
+
 /// A transport that stops reading while its client does not read.
-pub(super) struct BoundedTransport<R: AsyncRead, W: AsyncWrite> {
-    inner: AsyncRwTransport<RoleServer, R, W>,
+pub(super) struct BoundedTransport {
+    inner: AsyncRwTransport<RoleServer, Lines<PipeReader>, PipeWriter>,
     load: Arc<Load>,
     /// The requests that have no reply yet.
     running: HashMap<RequestId, RunningRequest>,
@@ -121,13 +128,9 @@ impl Drop for LoadShare {
     }
 }
 
-impl<R, W> BoundedTransport<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+impl BoundedTransport {
     /// Over these pipes.
-    pub(super) fn new(reader: R, writer: W) -> Self {
+    pub(super) fn new(reader: Lines<PipeReader>, writer: PipeWriter) -> Self {
         Self {
             inner: AsyncRwTransport::new_server(reader, writer),
             load: Arc::default(),
@@ -170,11 +173,7 @@ where
     }
 }
 
-impl<R, W> Transport<RoleServer> for BoundedTransport<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+impl Transport<RoleServer> for BoundedTransport {
     type Error = io::Error;
 
     fn send(

@@ -4,19 +4,25 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock};
-use rmcp::service::RunningService;
-use rmcp::{RoleClient, ServiceExt};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thumbwire_device::{Format, Image};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+    split,
+};
+use tokio::sync::Mutex;
 
 use super::serve;
 use thumbwire_core::action::Perform;
 use thumbwire_core::toolset::{Content, Reply, Toolset};
 
-/// An MCP session with a toolset of this process, over in-memory pipes.
+/// The revision that it speaks.
+const REVISION: &str = "2025-11-25";
+
+/// An MCP session with a toolset of this process, over in-memory pipes. Calls run one after the
+/// other.
 pub struct Client {
-    running: RunningService<RoleClient, ()>,
+    pipes: Mutex<Pipes>,
 }
 
 /// Why a client got no response. Failures of a tool are replies, not errors.
@@ -24,51 +30,99 @@ pub struct Client {
 #[error("{0}")]
 pub struct ClientError(String);
 
+/// One JSON-RPC message a line.
+struct Pipes {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+    last_id: u64,
+}
+
 impl Client {
     /// Starts a server for the toolset and opens a session with it.
+    ///
+    /// # Errors
+    /// If the server refuses.
     pub async fn connect(
         toolset: Arc<Toolset>,
         perform: Arc<dyn Perform>,
     ) -> Result<Self, ClientError> {
         // Large enough to avoid passing screenshots in small chunks.
         let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (reader, writer) = tokio::io::split(theirs);
+        let (reader, writer) = split(theirs);
         tokio::spawn(async move {
             if let Err(error) = serve(toolset, perform, reader, writer).await {
                 tracing::error!("{error}");
             }
         });
-        let running = ().serve(ours).await.map_err(|error| ClientError(error.to_string()))?;
-        Ok(Self { running })
+        let (reader, writer) = split(ours);
+        let mut pipes = Pipes { lines: BufReader::new(reader).lines(), writer, last_id: 0 };
+        let about = json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") });
+        let params =
+            json!({ "protocolVersion": REVISION, "capabilities": {}, "clientInfo": about });
+        pipes.request("initialize", params).await?;
+        pipes.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
+        Ok(Self { pipes: Mutex::new(pipes) })
     }
 
     /// Calls a tool.
+    ///
+    /// # Errors
+    /// If there is no such tool, or the server has ended.
     pub async fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<Reply, ClientError> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let result = self.running.call_tool(params).await;
-        let result = result.map_err(|error| ClientError(error.to_string()))?;
-        Ok(reply(result))
+        let params = json!({ "name": tool, "arguments": arguments });
+        let result = self.pipes.lock().await.request("tools/call", params).await?;
+        Ok(reply_from_json(&result))
     }
 }
 
-/// Converts a server's result; content types that our tools never use are dropped.
-fn reply(result: CallToolResult) -> Reply {
-    let content = result.content.into_iter().filter_map(|part| match part {
-        ContentBlock::Text(text) => Some(Content::Text(text.text)),
-        ContentBlock::Image(image) => {
-            let format = Format::from_mime(&image.mime_type)?;
-            let bytes = STANDARD.decode(image.data).ok()?.into();
+impl Pipes {
+    async fn send(&mut self, message: &Value) -> Result<(), ClientError> {
+        let written = self.writer.write_all(format!("{message}\n").as_bytes()).await;
+        written.map_err(|error| ClientError(error.to_string()))
+    }
+
+    /// The result of a request. Notifications before it are dropped.
+    async fn request(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+            .await?;
+        loop {
+            let line = self.lines.next_line().await.map_err(|error| error.to_string());
+            let line = line.and_then(|line| line.ok_or_else(|| "the server has ended".to_owned()));
+            let line = line.map_err(ClientError)?;
+            let mut message: Value =
+                serde_json::from_str(&line).map_err(|error| ClientError(error.to_string()))?;
+            if message["id"] != id {
+                continue;
+            }
+            return match message["error"]["message"].as_str() {
+                Some(error) => Err(ClientError(error.to_owned())),
+                None => Ok(message["result"].take()),
+            };
+        }
+    }
+}
+
+/// Reads the `result` of `tools/call`; content types that our tools never use are dropped.
+pub fn reply_from_json(result: &Value) -> Reply {
+    let parts = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let content = parts.iter().filter_map(|part| match part["type"].as_str()? {
+        "text" => Some(Content::Text(part["text"].as_str()?.to_owned())),
+        "image" => {
+            let format = Format::from_mime(part["mimeType"].as_str()?)?;
+            let bytes = STANDARD.decode(part["data"].as_str()?).ok()?.into();
             Some(Content::Image(Image { format, bytes }))
         }
         _ => None,
     });
     Reply {
-        structured: result.structured_content,
-        is_error: result.is_error.unwrap_or(false),
+        structured: result.get("structuredContent").cloned(),
+        is_error: result["isError"] == true,
         ..Reply::parts(content.collect())
     }
 }

@@ -28,6 +28,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use futures::future::{BoxFuture, FutureExt as _};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -181,7 +182,11 @@ impl Protection {
 ///
 /// # Errors
 /// If the address is invalid or in use, or other computers can reach it.
-pub async fn bind(address: &str) -> Result<TcpListener, String> {
+pub fn bind(address: &str) -> BoxFuture<'_, Result<TcpListener, String>> {
+    bind_local(address).boxed()
+}
+
+async fn bind_local(address: &str) -> Result<TcpListener, String> {
     let found = resolve(address).await?;
     if let Some(wide) = found.iter().find(|one| is_wide(one)) {
         return Err(format!(
@@ -242,27 +247,37 @@ async fn listen(address: &str, found: &[SocketAddr]) -> Result<TcpListener, Stri
 ///
 /// # Errors
 /// If the listener fails permanently.
-pub async fn serve(
+pub fn serve(
     listener: impl Into<Listener>,
     served: ServedToolset,
     access: Access,
     stop: CancellationToken,
-) -> io::Result<()> {
-    serve_within(listener, served, access, Limits::default(), stop).await
+) -> BoxFuture<'static, io::Result<()>> {
+    serve_within(listener, served, access, Limits::default(), stop)
 }
 
 /// As [`serve`], with other limits than the default ones.
 ///
 /// # Errors
 /// If the listener fails permanently.
-pub async fn serve_within(
+pub fn serve_within(
     listener: impl Into<Listener>,
     served: ServedToolset,
     access: Access,
     limits: Limits,
     stop: CancellationToken,
+) -> BoxFuture<'static, io::Result<()>> {
+    serve_listener(listener.into(), served, access, limits, stop).boxed()
+}
+
+async fn serve_listener(
+    listener: Listener,
+    served: ServedToolset,
+    access: Access,
+    limits: Limits,
+    stop: CancellationToken,
 ) -> io::Result<()> {
-    let Listener { tcp: listener, tls, hosts } = listener.into();
+    let Listener { tcp: listener, tls, hosts } = listener;
     let address = listener.local_addr()?;
     let protection = Protection {
         is_wanted: hosts.is_some(),

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::request::Parts;
+use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData,
@@ -34,7 +35,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::audit::Audit;
-use super::bounded_transport::BoundedTransport;
+use super::bounded_transport::{BoundedTransport, PipeReader, PipeWriter};
 use super::call_log::{CallEntry, CallLog};
 use super::elicitation::{self, AskingMode, ElicitingUser};
 use super::grant::Grant;
@@ -56,13 +57,13 @@ use thumbwire_core::toolset::{Tool, ToolHints, Toolset};
 ///
 /// # Errors
 /// If the MCP handshake fails.
-pub async fn serve_stdio(
+pub fn serve_stdio(
     toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     audit: Audit,
-) -> Result<(), String> {
+) -> BoxFuture<'static, Result<(), String>> {
     let (reader, writer) = stdio_pipes();
-    serve_audited(toolset, perform, audit, reader, writer).await
+    serve_pipes(toolset, perform, audit, Box::new(reader), Box::new(writer)).boxed()
 }
 
 /// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes
@@ -71,34 +72,36 @@ pub async fn serve_stdio(
 ///
 /// # Errors
 /// If the MCP handshake fails.
-pub async fn serve<R, W>(
+pub fn serve(
     toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
-    reader: R,
-    writer: W,
-) -> Result<(), String>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    serve_audited(toolset, perform, Audit::default(), reader, writer).await
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin + 'static,
+) -> BoxFuture<'static, Result<(), String>> {
+    serve_audited(toolset, perform, Audit::default(), reader, writer)
 }
 
 /// As [`serve`], with the audit lines of calls somewhere else than in the log.
 ///
 /// # Errors
 /// If the MCP handshake fails.
-pub async fn serve_audited<R, W>(
+pub fn serve_audited(
     toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     audit: Audit,
-    reader: R,
-    writer: W,
-) -> Result<(), String>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin + 'static,
+) -> BoxFuture<'static, Result<(), String>> {
+    serve_pipes(toolset, perform, audit, Box::new(reader), Box::new(writer)).boxed()
+}
+
+async fn serve_pipes(
+    toolset: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    audit: Audit,
+    reader: PipeReader,
+    writer: PipeWriter,
+) -> Result<(), String> {
     let disconnected = CancellationToken::new();
     let _disconnects = disconnected.clone().drop_guard();
     let log = CallLog { audit, ..CallLog::default() };

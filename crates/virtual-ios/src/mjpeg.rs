@@ -4,6 +4,7 @@
 use std::io;
 use std::time::Duration;
 
+use futures::future::{BoxFuture, FutureExt as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -24,7 +25,11 @@ impl VirtualIphone {
     ///
     /// # Errors
     /// When the listener fails permanently.
-    pub async fn serve_mjpeg(&self, listener: TcpListener) -> io::Result<()> {
+    pub fn serve_mjpeg(&self, listener: TcpListener) -> BoxFuture<'_, io::Result<()>> {
+        self.accept_viewers(listener).boxed()
+    }
+
+    async fn accept_viewers(&self, listener: TcpListener) -> io::Result<()> {
         let mut viewers = JoinSet::new();
         loop {
             tokio::select! {

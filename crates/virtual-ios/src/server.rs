@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, Response, StatusCode, header};
+use futures::future::{BoxFuture, FutureExt as _};
 use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -45,16 +46,19 @@ impl VirtualIphone {
     ///
     /// # Errors
     /// When the listener fails permanently.
-    pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
-        self.serve_below("", listener).await
+    pub fn serve(&self, listener: TcpListener) -> BoxFuture<'_, io::Result<()>> {
+        self.serve_below("", listener)
     }
 
     /// The same, below a path such as `/wd/hub`: requests to other paths end their connection.
     ///
     /// # Errors
     /// When the listener fails permanently.
-    pub async fn serve_below(&self, path: &str, listener: TcpListener) -> io::Result<()> {
-        let path: Arc<str> = path.into();
+    pub fn serve_below(&self, path: &str, listener: TcpListener) -> BoxFuture<'_, io::Result<()>> {
+        self.accept(path.into(), listener).boxed()
+    }
+
+    async fn accept(&self, path: Arc<str>, listener: TcpListener) -> io::Result<()> {
         // Dropping the set ends the connections with it.
         let mut connections = JoinSet::new();
         loop {

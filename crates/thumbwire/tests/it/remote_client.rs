@@ -3,12 +3,10 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use thumbwire_core::toolset::{Content, Reply};
-use thumbwire_device::{Format, Image};
+use thumbwire_core::toolset::Reply;
 use thumbwire_mcp::http_token::Token;
+use thumbwire_mcp::reply_from_json;
 
 /// A session with a server.
 pub(crate) struct RemoteClient {
@@ -58,21 +56,10 @@ impl RemoteClient {
         let answer = answer.text().await.map_err(|error| error.to_string())?;
         let answer: Value = serde_json::from_str(&answer).map_err(|error| error.to_string())?;
         let result = &answer["result"];
-        let contents = result["content"].as_array().ok_or_else(|| answer.to_string())?;
-        let content = contents.iter().filter_map(|part| match part["type"].as_str()? {
-            "text" => Some(Content::Text(part["text"].as_str()?.to_owned())),
-            "image" => {
-                let format = Format::from_mime(part["mimeType"].as_str()?)?;
-                let bytes = STANDARD.decode(part["data"].as_str()?).ok()?.into();
-                Some(Content::Image(Image { format, bytes }))
-            }
-            _ => None,
-        });
-        Ok(Reply {
-            structured: result.get("structuredContent").cloned(),
-            is_error: result["isError"] == true,
-            ..Reply::parts(content.collect())
-        })
+        if !result.is_object() {
+            return Err(answer.to_string());
+        }
+        Ok(reply_from_json(result))
     }
 
     async fn post(&self, method: &str, params: Value) -> Result<reqwest::Response, String> {
