@@ -76,10 +76,9 @@ marks:
     .ci/parts ocr
     cargo test -p thumbwire --test it -- marks:: --ignored --nocapture
 
-# Accept the current test output as the new goldens; review the diff before committing
-bless:
-    cargo run -q -p thumbwire -- tools --markdown > docs/tools.md
-    INSTA_UPDATE=always cargo test --workspace
+# Show each golden file that the tests would change, and ask whether to accept it: `just bless -p thumbwire-apk`
+bless *arguments:
+    .ci/bless {{arguments}}
 
 # The program on the phone: its jar from its sources, and its tests on a JVM
 helper:

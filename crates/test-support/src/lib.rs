@@ -3,8 +3,12 @@
 //! A test asks for it and returns early without it:
 //!
 //! ```ignore
-//! let Some(folder) = captures("uiautomator") else { return };
+//! let Some(adb) = program("adb") else { return };
 //! ```
+//!
+//! Captures come in two sets: those in `fixtures/captures` are always there, and the others only
+//! beside this repository. A test over a folder of captures runs on each set that is there
+//! ([`capture_sets`]).
 //!
 //! `THUMBWIRE_REQUIRE_REAL` decides what a missing part means:
 //!
@@ -18,8 +22,12 @@
 //! `target/real`.
 #![allow(clippy::print_stdout, reason = "reports skipped tests")]
 
+mod captures;
+mod golden;
 mod private_adb;
 
+pub use captures::{Capture, CaptureSet, capture, capture_sets, captured_files};
+pub use golden::{assert_golden, update_golden};
 pub use private_adb::PrivateAdb;
 
 use std::ffi::OsStr;
@@ -79,43 +87,6 @@ fn is_wanted(part: &str) -> bool {
 
 fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-/// A folder or file of captures that may not be copied into this repository: below
-/// `../shared/data`, or below `THUMBWIRE_DATA`. `None` without them.
-pub fn captures(path: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("THUMBWIRE_DATA")
-        .map_or_else(|| workspace().join("../shared/data"), PathBuf::from);
-    let path = data.join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    missing("captures", format_args!("no {} (THUMBWIRE_DATA)", path.display()));
-    None
-}
-
-/// The content of one capture.
-pub fn capture(path: &str) -> Option<Vec<u8>> {
-    let path = captures(path)?;
-    Some(std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
-}
-
-/// The files of a folder of captures by name, in the order of their names; there is at least one.
-pub fn captured_files(folder: &str) -> Option<Vec<(String, Vec<u8>)>> {
-    let folder = captures(folder)?;
-    let failed = |error| panic!("{}: {error}", folder.display());
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(failed);
-    let mut files: Vec<_> = entries
-        .flatten()
-        .filter(|entry| entry.path().is_file())
-        .map(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            (name, std::fs::read(entry.path()).unwrap_or_else(|error| panic!("{error}")))
-        })
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "{} is empty", folder.display());
-    Some(files)
 }
 
 /// A file or folder that `.ci/parts PART` installed into `target/real/PART`.

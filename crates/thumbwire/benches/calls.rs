@@ -40,6 +40,7 @@ use thumbwire_device::{
 use thumbwire_mcp::Client;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::Token;
+use thumbwire_test_support::{Capture, captured_files};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_ios::VirtualIphone;
 use tokio_util::sync::CancellationToken;
@@ -407,18 +408,11 @@ async fn pictures() {
     println!();
 }
 
-/// The same for screenshots of real phones, PNG files in `png/` of THUMBWIRE_DATA: bytes in sum,
-/// and the median time from the phone's PNG to the file.
+/// The same for screenshots of real phones, those captures that are here: bytes in sum, and the
+/// median time from the phone's PNG to the file.
 fn captures() {
-    let data = std::env::var("THUMBWIRE_DATA")
-        .unwrap_or_else(|_| format!("{}/../../../shared/data", env!("CARGO_MANIFEST_DIR")));
-    let Ok(folder) = std::fs::read_dir(format!("{data}/png")) else {
-        println!("no captures: set THUMBWIRE_DATA");
-        return;
-    };
-    let files = folder.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok());
-    let captures: Vec<Image> =
-        files.map(|bytes| Image { format: Format::Png, bytes: bytes.into() }).collect();
+    let image = |file: Capture| Image { format: Format::Png, bytes: file.bytes().into() };
+    let captures: Vec<Image> = captured_files("png").into_iter().map(image).collect();
     type Encode = fn(&Pixels) -> Result<Image, thumbwire_device::image::Error>;
     let ways: [(&str, bool, Encode); 5] = [
         ("full, auto", false, Pixels::write_smallest),

@@ -229,11 +229,9 @@ fn read_property(word: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use proptest::prelude::*;
-    use thumbwire_test_support::captures;
+    use thumbwire_test_support::capture;
 
     /// One line per device: `serial|state|properties`.
     fn check(text: &str, expected: &[&str]) {
@@ -353,20 +351,20 @@ mod tests {
         check("\t\t\n \n device\n", &[]);
     }
 
-    fn check_file(folder: &Path, name: &str, expected: &[&str]) {
-        check(&std::fs::read_to_string(folder.join(name)).unwrap(), expected);
+    fn check_file(name: &str, expected: &[&str]) {
+        let Some(text) = capture(&format!("shell/devices/{name}")) else { return };
+        check(&String::from_utf8(text).unwrap(), expected);
     }
 
     #[test]
     fn scrcpys_samples_parse() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/adb-devices");
         let usb = "0123456789abcdef|device|\
                    usb=2-1,product=MyProduct,model=MyModel,device=MyDevice,transport_id=1";
         // "trandport_id" is scrcpy's typo: an unknown name is kept.
         let wifi = "192.168.1.1:5555|device|product=MyWifiProduct,model=MyWifiModel,\
                     device=MyWifiDevice,trandport_id=2";
         let form = |name: &str, expected: &[&str]| {
-            check_file(&folder, &format!("scrcpy_devices-l_{name}.txt"), expected);
+            check_file(&format!("scrcpy_devices-l_{name}.txt"), expected);
         };
         form("plain", &[usb, wifi]);
         form("cr", &[usb, wifi]);
@@ -403,27 +401,22 @@ mod tests {
         }
     }
 
-    /// Reads captures in place that may not be copied here.
     #[test]
     fn captures_of_real_lists_parse() {
-        let Some(folder) = captures("shell/devices") else { return };
         check_file(
-            &folder,
             "no-permissions_udev.txt",
             &["eb9f484b|no permissions (missing udev rules? user is in the plugdev group); \
                see [http://developer.android.com/tools/device.html]|"],
         );
         check_file(
-            &folder,
             "offline-emulator_and_phone.txt",
             &[
                 "emulator-5554|offline|",
                 "dc954d2d|device|product=jfltexx,model=GT_I9505,device=jflte",
             ],
         );
-        check_file(&folder, "windows_powershell_transcript.txt", &["DEFNW18B29003825|device|"]);
+        check_file("windows_powershell_transcript.txt", &["DEFNW18B29003825|device|"]);
         check_file(
-            &folder,
             "wireless-tls_foldable.txt",
             &["adb-272dda1f-qSVOhb._adb-tls-connect._tcp|device|\
                product=bixi,model=2505APX7BC,device=bixi,transport_id=11"],

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use thumbwire_test_support::captured_files;
+use thumbwire_test_support::{CaptureSet, capture_sets};
 
 use bytes::Bytes;
 use thumbwire_apk::xml::{Element, Value};
@@ -28,11 +28,31 @@ pub(crate) fn fixtures() -> Vec<(String, Bytes)> {
     files(&folder).into_iter().filter(|(name, _)| name.ends_with(".apk")).collect()
 }
 
-/// The packages of a folder of captures, by name.
-pub(crate) fn captures(folder: &str) -> Option<Vec<(String, Bytes)>> {
-    let files = captured_files(folder)?.into_iter();
-    Some(files.map(|(name, bytes)| (name, bytes.into())).collect())
+/// All captures of a folder that are here, by name.
+pub(crate) fn captures(folder: &str) -> Vec<(String, Bytes)> {
+    capture_sets().into_iter().flat_map(|set| captures_of(set, folder)).collect()
 }
+
+/// The captures of a folder that are in one set, by name.
+pub(crate) fn captures_of(set: CaptureSet, folder: &str) -> Vec<(String, Bytes)> {
+    set.files(folder).iter().map(|file| (file.name(), file.bytes().into())).collect()
+}
+
+/// Calls `told` with each set that has captures in this folder, and compares the text with the
+/// set's golden file.
+macro_rules! assert_captures {
+    ($folder:literal, $told:expr) => {
+        for set in thumbwire_test_support::capture_sets() {
+            let files = crate::common::captures_of(set, $folder);
+            if !files.is_empty() {
+                insta::with_settings!({ snapshot_suffix => set.name() }, {
+                    insta::assert_snapshot!($told(files));
+                });
+            }
+        }
+    };
+}
+pub(crate) use assert_captures;
 
 fn files(folder: &Path) -> Vec<(String, Bytes)> {
     let read = |path: PathBuf| {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 
+use bytes::Bytes;
 use thumbwire_apk::xml::{self, Element, Value};
 use thumbwire_apk::{Apk, Limits};
 
-use super::common::{captures, fixture, fixtures, now, told, tree_told};
+use super::common::{assert_captures, captures, fixture, fixtures, now, told, tree_told};
 use super::make::{least_manifest, package, stored};
 
 /// `fixtures/apk/build` put these values there.
@@ -57,13 +58,13 @@ fn split_names_itself() {
     });
 }
 
-/// The packages are not in this repository, but the recorded result is: a changed line is a changed
-/// reader.
+/// A changed line is a changed reader.
 #[test]
 fn every_captured_package_is_read_as_recorded() {
-    let Some(all) = captures("apk") else { return };
-    let out: String = all.iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes))).collect();
-    insta::assert_snapshot!(out);
+    assert_captures!("apk", |all: Vec<(String, Bytes)>| {
+        let all = all.iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes)));
+        all.collect::<String>()
+    });
 }
 
 /// Many of these are unusual on purpose. androguard 4.1.4 finds the same counts in all that it can
@@ -75,54 +76,58 @@ fn every_captured_compiled_file_is_read_as_recorded() {
         let inside = element.children.iter().map(count);
         inside.fold((1, element.attributes.len()), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
-    let Some(all) = captures("axml") else { return };
-    let mut out = String::new();
-    for (name, bytes) in all {
-        match xml::read(&bytes, &Limits::default()) {
-            Ok(root) => {
-                let (elements, attributes) = count(&root);
-                let package = root.attribute("package").and_then(|it| it.value.text());
-                let package = package.unwrap_or("-");
-                let root = &root.name;
-                writeln!(
-                    out,
-                    "{name}: {root} of {package}, {elements} elements, {attributes} attributes"
-                )
+    assert_captures!("axml", |all: Vec<(String, Bytes)>| {
+        let mut out = String::new();
+        for (name, bytes) in all {
+            match xml::read(&bytes, &Limits::default()) {
+                Ok(root) => {
+                    let (elements, attributes) = count(&root);
+                    let package = root.attribute("package").and_then(|it| it.value.text());
+                    let package = package.unwrap_or("-");
+                    let root = &root.name;
+                    writeln!(
+                        out,
+                        "{name}: {root} of {package}, {elements} elements, {attributes} attributes"
+                    )
+                }
+                Err(error) => writeln!(out, "{name}: {error}"),
             }
-            Err(error) => writeln!(out, "{name}: {error}"),
+            .unwrap();
         }
-        .unwrap();
-    }
-    insta::assert_snapshot!(out);
+        out
+    });
 }
 
 /// How many values of each kind a table has, type by type, and the first text of each.
 #[test]
 fn every_captured_resource_table_is_read_as_recorded() {
-    let Some(all) = captures("arsc") else { return };
-    let mut out = String::new();
-    for (name, bytes) in all {
-        writeln!(out, "{name}").unwrap();
-        let files =
-            [stored("AndroidManifest.xml", &least_manifest()), stored("resources.arsc", &bytes)];
-        now(async {
-            let mut apk = Apk::open(package(&files), Limits::default()).await.unwrap();
-            for of in 1..=20u32 {
-                let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-                let mut first = None;
-                for number in 0..0x1000u32 {
-                    let id = 0x7f00_0000 | of << 16 | number;
-                    let Some(value) = apk.value(id).await.unwrap() else { continue };
-                    *counts.entry(kind(&value)).or_default() += 1;
-                    first = first.or_else(|| value.text().map(str::to_owned));
+    assert_captures!("arsc", |all: Vec<(String, Bytes)>| {
+        let mut out = String::new();
+        for (name, bytes) in all {
+            writeln!(out, "{name}").unwrap();
+            let files = [
+                stored("AndroidManifest.xml", &least_manifest()),
+                stored("resources.arsc", &bytes),
+            ];
+            now(async {
+                let mut apk = Apk::open(package(&files), Limits::default()).await.unwrap();
+                for of in 1..=20u32 {
+                    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+                    let mut first = None;
+                    for number in 0..0x1000u32 {
+                        let id = 0x7f00_0000 | of << 16 | number;
+                        let Some(value) = apk.value(id).await.unwrap() else { continue };
+                        *counts.entry(kind(&value)).or_default() += 1;
+                        first = first.or_else(|| value.text().map(str::to_owned));
+                    }
+                    if !counts.is_empty() {
+                        writeln!(out, "  type {of}: {counts:?} {first:?}").unwrap();
+                    }
                 }
-                if !counts.is_empty() {
-                    writeln!(out, "  type {of}: {counts:?} {first:?}").unwrap();
-                }
-            }
-        });
-    }
-    insta::assert_snapshot!(out);
+            });
+        }
+        out
+    });
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -139,8 +144,7 @@ fn kind(value: &Value) -> &'static str {
 /// The two are the same app, one with a dense table, the other with a sparse one.
 #[test]
 fn sparse_table_equals_the_dense_one() {
-    let Some(all) = captures("apk") else { return };
-    let all: BTreeMap<_, _> = all.into_iter().collect();
+    let all: BTreeMap<_, _> = captures("apk").into_iter().collect();
     now(async {
         let open = |name: &str| Apk::open(all[name].clone(), Limits::default());
         let mut dense = open("apktool_not-sparse.apk").await.unwrap();
@@ -162,7 +166,7 @@ fn sparse_table_equals_the_dense_one() {
 #[test]
 fn rawzip_finds_the_same_files_in_every_package() {
     let mut all = fixtures();
-    all.extend(captures("apk").unwrap_or_default());
+    all.extend(captures("apk"));
     for (name, bytes) in all {
         let archive = rawzip::ZipArchive::from_slice(&bytes[..]).unwrap();
         let mut apk = now(Apk::open(bytes.clone(), Limits::default())).unwrap();

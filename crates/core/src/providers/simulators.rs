@@ -123,7 +123,7 @@ fn ios_version(runtime: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thumbwire_test_support::captures;
+    use thumbwire_test_support::capture;
 
     const UDID: &str = "E17597CE-71EE-4402-8B1C-1B526446A3A2";
 
@@ -158,13 +158,12 @@ mod tests {
     /// other platforms are not.
     #[test]
     fn captured_lists_are_read() {
-        let Some(data) = captures("ios/simctl") else { return };
         for (file, expected) in [
             ("devices.json", 7),
             ("devices-with-unavailable.json", 14),
             ("list-full_detox.json", 112),
         ] {
-            let text = std::fs::read_to_string(data.join(file)).unwrap();
+            let text = String::from_utf8(capture(&format!("ios/simctl/{file}")).unwrap()).unwrap();
             assert_eq!(read_booted(text.as_bytes()), [], "{file}");
             let booted = text.replace("\"Shutdown\"", "\"Booted\"");
             let read = read_booted(booted.as_bytes());

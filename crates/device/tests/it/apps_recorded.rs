@@ -2,18 +2,17 @@
 //! their versions. Golden files hold the results.
 
 use std::fmt::Write as _;
-use std::fs;
 
 use crate::common::Scripted;
 use thumbwire_device::{AppId, AppIntegration as _, AppManagement as _, Error};
-use thumbwire_test_support::{capture, captures};
+use thumbwire_test_support::{capture, capture_sets};
 
 /// The complete report of a phone with Android 4.4.4.
 const REPORT: &str = "android-4.4.4/106-dumpsys-package.out";
 
 #[tokio::test]
 async fn services_are_read_out_of_the_report_of_an_old_phone() {
-    let Some(said) = capture(REPORT) else { return };
+    let said = capture(REPORT).unwrap();
     let (phone, device) = Scripted::attach(vec![("dumpsys package", said)]).await;
     let mut out = String::new();
     for action in [
@@ -38,7 +37,7 @@ async fn services_are_read_out_of_the_report_of_an_old_phone() {
 /// is not needed.
 #[tokio::test]
 async fn every_app_of_an_old_phone_is_parsed() {
-    let Some(said) = capture(REPORT) else { return };
+    let said = capture(REPORT).unwrap();
     let text = String::from_utf8_lossy(&said).into_owned();
     let names = text.lines().filter_map(|line| line.strip_prefix("  Package [")?.split(']').next());
     let names: Vec<String> = names.map(str::to_owned).collect();
@@ -59,38 +58,34 @@ async fn every_app_of_an_old_phone_is_parsed() {
 /// Reports of other phones, where `pm path` lists the files.
 #[tokio::test]
 async fn the_apps_of_every_recorded_report_are_looked_into() {
-    let Some(data) = captures("") else { return };
-    let mut files: Vec<_> = fs::read_dir(data.join("shell/package"))
-        .unwrap()
-        .map(|file| file.unwrap().path())
-        .collect();
-    files.sort();
-    let mut out = String::new();
-    for file in files {
-        let output = fs::read(&file).unwrap();
-        let text = String::from_utf8_lossy(&output).into_owned();
-        let heads = text
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("Package [")?.split_once("] ("));
-        let mut names: Vec<String> = heads.map(|(name, _)| name.to_owned()).collect();
-        names.sort();
-        names.dedup();
-        let path = b"package:/data/app/x/base.apk\npackage:/data/app/x/split_a.apk\n".to_vec();
-        let (_, device) =
-            Scripted::attach(vec![("dumpsys package", output), ("pm path", path)]).await;
-        for name in names {
-            let read = match device.package_info(&AppId(name.clone())).await {
-                Ok(package) => format!(
-                    "{} {:?}, {:?}, {:?}",
-                    package.version_code, package.version_name, package.updated, package.files
-                ),
-                Err(error) => format!("error: {}", error.to_string().lines().next().unwrap()),
-            };
-            let file = file.file_name().unwrap().display();
-            writeln!(out, "{file}: {name}: {read}").unwrap();
+    for set in capture_sets() {
+        let mut out = String::new();
+        for file in set.files("shell/package") {
+            let (output, text) = (file.bytes(), file.text());
+            let heads = text
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("Package [")?.split_once("] ("));
+            let mut names: Vec<String> = heads.map(|(name, _)| name.to_owned()).collect();
+            names.sort();
+            names.dedup();
+            let path = b"package:/data/app/x/base.apk\npackage:/data/app/x/split_a.apk\n".to_vec();
+            let (_, device) =
+                Scripted::attach(vec![("dumpsys package", output), ("pm path", path)]).await;
+            for name in names {
+                let read = match device.package_info(&AppId(name.clone())).await {
+                    Ok(package) => format!(
+                        "{} {:?}, {:?}, {:?}",
+                        package.version_code, package.version_name, package.updated, package.files
+                    ),
+                    Err(error) => format!("error: {}", error.to_string().lines().next().unwrap()),
+                };
+                writeln!(out, "{}: {name}: {read}", file.name()).unwrap();
+            }
         }
+        insta::with_settings!({ snapshot_suffix => set.name() }, {
+            insta::assert_snapshot!(out);
+        });
     }
-    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]

@@ -1,9 +1,5 @@
 //! Dumps of real phones: every node of every file is read, whatever text surrounds the XML.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use thumbwire_test_support::captures;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,26 +11,19 @@ use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::find::{HiddenReason, Visibility, elements, visibility};
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 use thumbwire_device::{Device as _, Error, Node, Size};
+use thumbwire_test_support::{Capture, CaptureSet, capture, capture_sets};
 use tokio::io::AsyncWriteExt as _;
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
 
 /// Results for the captures in this repository; a changed number is a changed reader.
 #[test]
 fn the_dumps_kept_here_are_read_as_recorded() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");
     let mut out = String::new();
-    for file in files(&folder).into_iter().filter(|file| !file.ends_with("ORIGIN.md")) {
-        let tree = read_dump(&fs::read(&file).unwrap()).unwrap();
+    for file in CaptureSet::Committed.files("uiautomator") {
+        let tree = read_dump(&file.bytes()).unwrap();
         let count = |is: fn(&Node) -> bool| tree.nodes.iter().filter(|node| is(node)).count();
         out.push_str(&format!(
             "{}: {} nodes, {} elements, {} clickable, {} with text, {} with an id, rotation {}\n",
-            file.file_name().unwrap().display(),
+            file.name(),
             tree.nodes.len(),
             elements(&tree).len(),
             count(|node| node.flags.clickable),
@@ -46,24 +35,39 @@ fn the_dumps_kept_here_are_read_as_recorded() {
     insta::assert_snapshot!(out);
 }
 
-/// The captures are not in this repository, but the results are: a changed number is a changed
+/// The results are in this repository, even of captures that are not: a changed number is a changed
 /// reader. Errors of the live-phone reader follow each result.
 #[test]
 fn every_tree_that_was_captured_is_read_as_recorded() {
-    let Some(data) = captures("") else { return };
-    let mut out = String::new();
-    for folder in ["uiautomator", "pagesource-ua2", "android-4.4.4", "ios/source"] {
-        let is_tree = |file: &PathBuf| {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            folder != "android-4.4.4" || name.starts_with("dump-") || name.contains("uiautomator")
-        };
-        for file in files(&data.join(folder)).into_iter().filter(is_tree) {
-            let name = file.file_name().unwrap().display().to_string();
-            let output = fs::read(&file).unwrap();
-            out.push_str(&format!("{folder}/{name}: {}\n", counts(&output)));
+    for set in capture_sets() {
+        let mut out = String::new();
+        for folder in ["uiautomator", "pagesource-ua2", "android-4.4.4", "ios/source"] {
+            let is_tree = |file: &Capture| {
+                let name = file.name();
+                folder != "android-4.4.4"
+                    || name.starts_with("dump-")
+                    || name.contains("uiautomator")
+            };
+            for file in set.files(folder).into_iter().filter(is_tree) {
+                let (name, counts) = (file.name(), counts(&file.bytes()));
+                out.push_str(&format!("{folder}/{name}: {counts}\n"));
+            }
         }
+        insta::with_settings!({ snapshot_suffix => set.name() }, {
+            insta::assert_snapshot!(out);
+        });
     }
-    insta::assert_snapshot!(out);
+}
+
+/// The captures of a folder: at least so many committed ones, and so many others if they are here.
+fn at_least(folder: &str, committed: usize, others: usize) -> Vec<Capture> {
+    let of_set = |set: CaptureSet| {
+        let files = set.files(folder);
+        let least = if set == CaptureSet::Committed { committed } else { others };
+        assert!(files.len() >= least, "{folder}: {} {} captures", files.len(), set.name());
+        files
+    };
+    capture_sets().into_iter().flat_map(of_set).collect()
 }
 
 fn counts(output: &[u8]) -> String {
@@ -105,64 +109,47 @@ fn counts(output: &[u8]) -> String {
 
 #[test]
 fn complete_dumps_keep_every_node() {
-    let Some(data) = captures("") else { return };
-    let dumps = files(&data.join("uiautomator"));
-    assert!(dumps.len() >= 75);
-    for file in dumps {
-        let output = fs::read(&file).unwrap();
-        let tags = String::from_utf8_lossy(&output).matches("<node").count();
-        let tree =
-            read_saved(&output).unwrap_or_else(|error| panic!("{}: {error}", file.display())).tree;
+    for dump in at_least("uiautomator", 12, 63) {
+        let name = dump.name();
+        let tags = dump.text().matches("<node").count();
+        let read = read_saved(&dump.bytes());
+        let nodes = read.unwrap_or_else(|error| panic!("{name}: {error}")).tree.nodes;
         // A vendor's own element names count as nodes too.
-        assert!(
-            tree.nodes.len() >= tags,
-            "{}: {tags} tags, {} nodes",
-            file.display(),
-            tree.nodes.len()
-        );
+        assert!(nodes.len() >= tags, "{name}: {tags} tags, {} nodes", nodes.len());
     }
 }
 
 #[test]
 fn uiautomator2_page_sources_are_parsed() {
-    let Some(data) = captures("") else { return };
-    let sources = files(&data.join("pagesource-ua2"));
-    assert!(sources.len() >= 19);
-    for file in sources {
-        let output = fs::read(&file).unwrap();
-        let read = read_saved(&output);
-        let tree = read.unwrap_or_else(|error| panic!("{}: {error}", file.display())).tree;
+    for source in at_least("pagesource-ua2", 7, 12) {
+        let name = source.name();
+        let read = read_saved(&source.bytes());
+        let nodes = read.unwrap_or_else(|error| panic!("{name}: {error}")).tree.nodes;
         // There an element's name is its class, and each element has bounds.
-        let text = String::from_utf8_lossy(&output);
-        assert_eq!(tree.nodes.len(), text.matches(" bounds=\"").count(), "{}", file.display());
-        assert!(tree.nodes.iter().all(|node| node.class.contains('.')), "{}", file.display());
+        assert_eq!(nodes.len(), source.text().matches(" bounds=\"").count(), "{name}");
+        assert!(nodes.iter().all(|node| node.class.contains('.')), "{name}");
     }
 }
 
 #[test]
 fn webdriveragent_page_sources_are_parsed() {
-    let Some(data) = captures("") else { return };
-    let mut sources = files(&data.join("ios/source"));
-    sources.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
+    let mut sources = at_least("ios/source", 5, 0);
+    sources.retain(|source| source.name().ends_with(".xml"));
     assert!(sources.len() >= 4);
-    for file in sources {
-        let output = fs::read(&file).unwrap();
+    for source in sources {
+        let name = source.name();
+        let output = source.bytes();
         let SavedTree { tree, faults } =
-            read_saved(&output).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        assert_eq!(faults, [], "{}", file.display());
-        let text = String::from_utf8_lossy(&output);
-        assert_eq!(
-            tree.nodes.len(),
-            text.matches("<XCUIElementType").count(),
-            "{}",
-            file.display()
-        );
+            read_saved(&output).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(faults, [], "{name}");
+        let text = source.text();
+        assert_eq!(tree.nodes.len(), text.matches("<XCUIElementType").count(), "{name}");
         let count = |is: fn(&Node) -> bool| tree.nodes.iter().filter(|node| is(node)).count();
         let switches = text.matches("<XCUIElementTypeSwitch").count();
-        assert_eq!(count(|node| node.flags.checkable), switches, "{}", file.display());
+        assert_eq!(count(|node| node.flags.checkable), switches, "{name}");
         let hidden = text.matches(" visible=\"false\"").count();
-        assert_eq!(count(|node| node.displayed == Some(false)), hidden, "{}", file.display());
-        assert!(read_dump(&output).is_err(), "{}: not an Android dump", file.display());
+        assert_eq!(count(|node| node.displayed == Some(false)), hidden, "{name}");
+        assert!(read_dump(&output).is_err(), "{name}: not an Android dump");
     }
 }
 
@@ -170,32 +157,25 @@ fn webdriveragent_page_sources_are_parsed() {
 /// before the cut from a file.
 #[test]
 fn truncated_capture_gives_the_nodes_before_the_cut() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");
-    for file in files(&folder).into_iter().filter(|file| !file.ends_with("ORIGIN.md")) {
-        let output = fs::read(&file).unwrap();
+    for dump in CaptureSet::Committed.files("uiautomator") {
+        let (name, output) = (dump.name(), dump.bytes());
         let whole = read_saved(&output).unwrap().tree;
         let end = output.windows(12).position(|word| word == b"</hierarchy>").unwrap();
         let mut most = 0;
         for cut in (0..end).step_by(100) {
-            assert!(read_dump(&output[..cut]).is_err(), "{} bytes of {}", cut, file.display());
+            assert!(read_dump(&output[..cut]).is_err(), "{cut} bytes of {name}");
             let Ok(SavedTree { tree, faults }) = read_saved(&output[..cut]) else { continue };
             assert!(!faults.is_empty());
-            assert_eq!(
-                tree.nodes[..],
-                whole.nodes[..tree.nodes.len()],
-                "{cut} of {}",
-                file.display()
-            );
+            assert_eq!(tree.nodes[..], whole.nodes[..tree.nodes.len()], "{cut} of {name}");
             most = tree.nodes.len();
         }
-        assert!(most + 3 > whole.nodes.len(), "{most} of {}", file.display());
+        assert!(most + 3 > whole.nodes.len(), "{most} of {name}");
     }
 }
 
 #[test]
 fn android_4_4_dumps_with_crlf_are_parsed() {
-    let Some(data) = captures("") else { return };
-    let output = fs::read(data.join("android-4.4.4/185-uiautomator-dump-tty.out")).unwrap();
+    let output = capture("android-4.4.4/185-uiautomator-dump-tty.out").unwrap();
     let tree = read_dump(&output).unwrap();
     assert_eq!(tree.nodes[0].package, "com.android.keyguard");
     assert_eq!(tree.nodes.len(), String::from_utf8_lossy(&output).matches("<node").count());
@@ -224,7 +204,7 @@ impl Transport for Old {
 }
 
 /// Answers `shell:COMMAND` with what the recorded phone printed.
-struct Recorded(PathBuf);
+struct Recorded;
 
 impl Services for Recorded {
     fn banner(&self) -> Banner {
@@ -241,7 +221,7 @@ impl Services for Recorded {
             "shell:getprop ro.build.version.sdk" => "011-getprop.out",
             _ => return Err(ServiceRefused),
         };
-        let mut output = fs::read(self.0.join(file)).unwrap();
+        let mut output = capture(&format!("android-4.4.4/{file}")).ok_or(ServiceRefused)?;
         if file == "011-getprop.out" {
             // One value of the list.
             let all = String::from_utf8(output).unwrap();
@@ -257,10 +237,8 @@ impl Services for Recorded {
 
 #[tokio::test]
 async fn old_phone_is_read_through_its_terminal() {
-    let Some(data) = captures("") else { return };
     let (near, far) = tokio::io::duplex(1 << 16);
-    let phone = Arc::new(Recorded(data.join("android-4.4.4")));
-    tokio::spawn(daemon::serve(far, phone));
+    tokio::spawn(daemon::serve(far, Arc::new(Recorded)));
     let asked_exec = Arc::new(AtomicUsize::new(0));
     let old = Old { adbd: DirectTransport::from_io(near), asked_exec: Arc::clone(&asked_exec) };
     let device = Android::attach("old", Arc::new(old)).await.unwrap();

@@ -198,7 +198,7 @@ async fn broken_sources_are_refused() {
 #[tokio::test]
 async fn captured_sources_are_read_as_saved_ones() {
     for name in ["DateAndTime_ja.xml", "KeyboardScreen.xml", "SettingsTopScreen.xml", "iOS1.xml"] {
-        let Some(file) = capture(&format!("ios/source/shirates_{name}")) else { return };
+        let file = capture(&format!("ios/source/shirates_{name}")).unwrap();
         let (wda, ios) = StandIn::attach().await;
         let text = String::from_utf8(file.clone()).unwrap();
         let body = serde_json::json!({ "value": text, "sessionId": "S" });

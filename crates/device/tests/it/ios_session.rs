@@ -195,7 +195,7 @@ async fn other_servers_are_not_taken_for_webdriveragent() {
 async fn recorded_statuses_are_accepted() {
     for name in ["wda-status_ios15_no-session.json", "wda-status_old_with-session.json"] {
         let Some(body) = thumbwire_test_support::capture(&format!("ios/status/{name}")) else {
-            return;
+            continue;
         };
         let wda = StandIn::start().await;
         wda.fail("GET /status", Fault::Answer(200, String::from_utf8(body).unwrap()));

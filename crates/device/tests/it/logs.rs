@@ -2,11 +2,10 @@
 //! from each, and which.
 
 use std::fmt::Write as _;
-use std::fs;
 
 use crate::common::Scripted;
 use thumbwire_device::{LogEntry, LogFilter, Logs as _, Priority};
-use thumbwire_test_support::{capture, captures};
+use thumbwire_test_support::{Capture, capture, capture_sets};
 
 const EVERYTHING: LogFilter = LogFilter { tag: None, priority: Priority::Verbose };
 
@@ -35,42 +34,38 @@ fn looks_like_an_entry(line: &str) -> bool {
 
 #[tokio::test]
 async fn every_recorded_log_is_read() {
-    let Some(data) = captures("") else { return };
-    let mut files: Vec<_> = fs::read_dir(data.join("logcat"))
-        .unwrap()
-        .map(|file| file.unwrap().path())
-        .chain(
-            ["310-logcat-d-threadtime", "314-logcat-filter"]
-                .map(|name| data.join("android-4.4.4").join(format!("{name}.out"))),
-        )
-        .collect();
-    files.sort();
-    let mut out = String::new();
-    for file in files {
-        let name = file.file_name().unwrap().display().to_string();
-        let output = fs::read(&file).unwrap();
-        let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", &output)).await;
-        let text = String::from_utf8_lossy(&output);
-        let lines = text.lines().filter(|line| looks_like_an_entry(line)).count();
-        match device.read_logs(&EVERYTHING, usize::MAX).await {
-            Ok(entries) => {
-                writeln!(out, "{name}: {} entries of {lines} lines", entries.len()).unwrap();
-                for entry in entries.first().iter().chain(&entries.last()) {
-                    writeln!(out, "    {}", shown(entry)).unwrap();
+    let of_old = |file: &Capture| {
+        ["310-logcat-d-threadtime.out", "314-logcat-filter.out"].contains(&&*file.name())
+    };
+    for set in capture_sets() {
+        let mut out = String::new();
+        for file in set.files("android-4.4.4").into_iter().filter(of_old).chain(set.files("logcat"))
+        {
+            let (name, text) = (file.name(), file.text());
+            let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", &file.bytes())).await;
+            let lines = text.lines().filter(|line| looks_like_an_entry(line)).count();
+            match device.read_logs(&EVERYTHING, usize::MAX).await {
+                Ok(entries) => {
+                    writeln!(out, "{name}: {} entries of {lines} lines", entries.len()).unwrap();
+                    for entry in entries.first().iter().chain(&entries.last()) {
+                        writeln!(out, "    {}", shown(entry)).unwrap();
+                    }
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    writeln!(out, "{name}: error: {}", error.lines().next().unwrap()).unwrap();
                 }
             }
-            Err(error) => {
-                let error = error.to_string();
-                writeln!(out, "{name}: error: {}", error.lines().next().unwrap()).unwrap();
-            }
         }
+        insta::with_settings!({ snapshot_suffix => set.name() }, {
+            insta::assert_snapshot!(out);
+        });
     }
-    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
 async fn android_4_4_filters_in_logcat_syntax_without_time() {
-    let Some(said) = capture("android-4.4.4/314-logcat-filter.out") else { return };
+    let said = capture("android-4.4.4/314-logcat-filter.out").unwrap();
     let (phone, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
     let filter = LogFilter { tag: Some("ActivityManager".into()), priority: Priority::Warn };
     let entries = device.read_logs(&filter, 2).await.unwrap();

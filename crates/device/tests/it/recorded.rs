@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
-use thumbwire_test_support::captures;
 
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
 use thumbwire_device::{AppId, AppList, Device as _, Foreground, Gesture, Point};
+use thumbwire_test_support::{CaptureSet, capture_sets, captured_files};
 use tokio::io::AsyncWriteExt as _;
 
 /// The command for a tree.
@@ -44,133 +42,156 @@ async fn phone(said: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Andro
     Android::attach("recorded", Arc::new(DirectTransport::from_io(near))).await.unwrap()
 }
 
-/// The files in that folder whose names start with one of these, by name.
-fn files(folder: &Path, beginnings: &[&str]) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .map(|entry| (entry.file_name().into_string().unwrap(), entry.path()))
-        .filter(|(name, _)| beginnings.iter().any(|beginning| name.contains(beginning)))
-        .collect();
-    files.sort();
-    files.into_iter().map(|(name, path)| (name, fs::read(path).unwrap())).collect()
+/// The captures of these folders whose names contain that text, by folder and name.
+fn files(set: CaptureSet, of: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for (folder, part) in of {
+        files.extend(set.files(folder).into_iter().filter(|file| file.name().contains(part)));
+    }
+    files.iter().map(|file| (file.name(), file.bytes())).collect()
+}
+
+/// Compares the result for a set of captures with its golden file.
+macro_rules! assert_golden {
+    ($set:expr, $out:expr) => {
+        insta::with_settings!({ snapshot_suffix => $set.name() }, {
+            insta::assert_snapshot!($out);
+        })
+    };
 }
 
 #[tokio::test]
 async fn the_focus_is_read_out_of_every_recorded_window_dump() {
-    let Some(data) = captures("") else { return };
-    let mut out = String::new();
-    let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-windows"]);
-    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
-        let device = phone([("dumpsys power; dumpsys window -a", said)]).await;
-        let focus = match device.foreground().await {
-            Ok(Foreground::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
-            Ok(front) => front.to_string(),
-            Err(error) => format!("error: {}", first_line(&error.to_string())),
-        };
-        writeln!(out, "{name}: {focus}").unwrap();
+    for set in capture_sets() {
+        let mut out = String::new();
+        let of = [("android-4.4.4", "-dumpsys-window-windows"), ("shell/window", "")];
+        for (name, said) in files(set, &of) {
+            let device = phone([("dumpsys power; dumpsys window -a", said)]).await;
+            let focus = match device.foreground().await {
+                Ok(Foreground::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
+                Ok(front) => front.to_string(),
+                Err(error) => format!("error: {}", first_line(&error.to_string())),
+            };
+            writeln!(out, "{name}: {focus}").unwrap();
+        }
+        assert_golden!(set, out);
     }
-    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
 async fn the_screen_is_read_out_of_every_recorded_display_dump() {
-    let Some(data) = captures("") else { return };
-    let mut out = String::new();
-    let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-displays"]);
-    let newer = files(&data.join("shell/window"), &["displays"]);
-    let activities = files(&data.join("shell/activity"), &["xiaomi"]);
-    for (name, said) in of_old.into_iter().chain(newer).chain(activities) {
-        let device = phone([("dumpsys window displays", said)]).await;
-        let size = match device.screen_size().await {
-            Ok(size) => format!("{}x{}", size.width, size.height),
-            Err(error) => format!("error: {}", first_line(&error.to_string())),
-        };
-        writeln!(out, "{name}: {size}").unwrap();
+    for set in capture_sets() {
+        let mut out = String::new();
+        let of = [
+            ("android-4.4.4", "-dumpsys-window-displays"),
+            ("shell/window", "displays"),
+            ("shell/activity", "xiaomi"),
+        ];
+        for (name, said) in files(set, &of) {
+            let device = phone([("dumpsys window displays", said)]).await;
+            let size = match device.screen_size().await {
+                Ok(size) => format!("{}x{}", size.width, size.height),
+                Err(error) => format!("error: {}", first_line(&error.to_string())),
+            };
+            writeln!(out, "{name}: {size}").unwrap();
+        }
+        assert_golden!(set, out);
     }
-    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
 async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
-    let Some(data) = captures("") else { return };
-    let mut out = String::new();
-    let displays = b"  Display: mDisplayId=0\n    init=1x2 3dpi cur=1x2\n".to_vec();
-    let of_old = files(&data.join("android-4.4.4"), &["011-getprop"]);
-    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/getprop"), &[""])) {
-        let answers = [("getprop", said), ("dumpsys window displays", displays.clone())];
-        let device = phone(answers).await;
-        let info = device.info().await.unwrap();
-        writeln!(
-            out,
-            "{name}: {:?} {:?}, Android {:?}, API {:?}",
-            info.manufacturer, info.model, info.os_version, info.api_level
-        )
-        .unwrap();
-        assert_eq!(info.battery, None, "no battery output here");
+    for set in capture_sets() {
+        let mut out = String::new();
+        let displays = b"  Display: mDisplayId=0\n    init=1x2 3dpi cur=1x2\n".to_vec();
+        let of = [("android-4.4.4", "011-getprop"), ("shell/getprop", "")];
+        for (name, said) in files(set, &of) {
+            let answers = [("getprop", said), ("dumpsys window displays", displays.clone())];
+            let device = phone(answers).await;
+            let info = device.info().await.unwrap();
+            writeln!(
+                out,
+                "{name}: {:?} {:?}, Android {:?}, API {:?}",
+                info.manufacturer, info.model, info.os_version, info.api_level
+            )
+            .unwrap();
+            assert_eq!(info.battery, None, "no battery output here");
+        }
+        let of = [("android-4.4.4", "035-dumpsys-battery"), ("shell/battery", "")];
+        for (name, said) in files(set, &of) {
+            let answers =
+                [("dumpsys battery", said), ("dumpsys window displays", displays.clone())];
+            writeln!(out, "{name}: {:?}", phone(answers).await.info().await.unwrap().battery)
+                .unwrap();
+        }
+        assert_golden!(set, out);
     }
-    let of_old = files(&data.join("android-4.4.4"), &["035-dumpsys-battery"]);
-    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/battery"), &[""])) {
-        let answers = [("dumpsys battery", said), ("dumpsys window displays", displays.clone())];
-        writeln!(out, "{name}: {:?}", phone(answers).await.info().await.unwrap().battery).unwrap();
-    }
-    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
 async fn apps_are_read_out_of_every_recorded_list() {
-    let Some(data) = captures("") else { return };
-    let mut out = String::new();
-    let of_old = files(&data.join("android-4.4.4"), &["092-pm", "095-pm"]);
-    let newer = files(&data.join("shell/pmlist"), &["pm-list-s"]);
-    let wrong = files(&data.join("shell/errors"), &["pm-list"]);
-    for (name, said) in of_old.into_iter().chain(newer).chain(wrong) {
-        let text = String::from_utf8_lossy(&said).into_owned();
-        let answers = [("pm list packages", said), ("pm list packages -3", Vec::new())];
-        match phone(answers).await.apps().await {
-            Ok(AppList { apps, .. }) => {
-                assert_eq!(apps.len(), text.matches("package:").count(), "{name}");
-                assert!(
-                    apps.iter().all(|app| app.system && !app.id.0.contains(char::is_whitespace))
-                );
-                writeln!(out, "{name}: {} apps, the first {}", apps.len(), apps[0].id.0).unwrap();
-            }
-            Err(error) => {
-                writeln!(out, "{name}: error: {}", first_line(&error.to_string())).unwrap();
+    for set in capture_sets() {
+        let mut out = String::new();
+        let of = [
+            ("android-4.4.4", "092-pm"),
+            ("android-4.4.4", "095-pm"),
+            ("shell/pmlist", "pm-list-s"),
+            ("shell/errors", "pm-list"),
+        ];
+        for (name, said) in files(set, &of) {
+            let text = String::from_utf8_lossy(&said).into_owned();
+            let answers = [("pm list packages", said), ("pm list packages -3", Vec::new())];
+            match phone(answers).await.apps().await {
+                Ok(AppList { apps, .. }) => {
+                    assert_eq!(apps.len(), text.matches("package:").count(), "{name}");
+                    assert!(
+                        apps.iter()
+                            .all(|app| app.system && !app.id.0.contains(char::is_whitespace))
+                    );
+                    writeln!(out, "{name}: {} apps, the first {}", apps.len(), apps[0].id.0)
+                        .unwrap();
+                }
+                Err(error) => {
+                    writeln!(out, "{name}: error: {}", first_line(&error.to_string())).unwrap();
+                }
             }
         }
+        assert_golden!(set, out);
     }
-    insta::assert_snapshot!(out);
 }
 
 /// Recorded output of programs that failed, without a status.
 #[tokio::test]
 async fn every_recorded_failure_reports_the_phones_message() {
-    let Some(data) = captures("") else { return };
-    let errors = data.join("shell/errors");
+    let files = |folder: &str, part: &str| {
+        let files = captured_files(folder).into_iter().filter(|file| file.name().contains(part));
+        files.map(|file| (file.name(), file.bytes())).collect::<Vec<_>>()
+    };
     let tap = Gesture::Tap { at: Point { x: 1, y: 2 } };
-    for (name, said) in files(&errors, &["input-tap"]) {
+    for (name, said) in files("shell/errors", "input-tap") {
         let device = phone([("input tap 1 2", said)]).await;
         let error = device.touch(tap).await.unwrap_err().to_string();
         assert!(error.contains("SecurityException"), "{name}: {error}");
     }
-    for (name, said) in files(&errors, &["uiautomator_"]) {
+    for (name, said) in files("shell/errors", "uiautomator_") {
         let text = String::from_utf8_lossy(&said).trim().to_owned();
         let error =
             phone([(DUMP, said)]).await.tree(thumbwire_device::TreeDetail::Full).await.unwrap_err();
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
-    let of_old = data.join("android-4.4.4");
     let launch = "entry=$(cmd package resolve-activity --brief 'com.x' 2>/dev/null | tail -n 1 2>/dev/null); \
                   case $entry in 'com.x'/*) am start -a android.intent.action.MAIN \
                   -c android.intent.category.LAUNCHER -f 0x10200000 -n \"$entry\" ;; \
                   *) monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1 ;; esac";
-    for (name, said) in files(&of_old, &["149-monkey", "151-monkey"]) {
+    for (name, said) in
+        ["149-monkey", "151-monkey"].map(|part| files("android-4.4.4", part)).concat()
+    {
         let text = String::from_utf8_lossy(&said).lines().next().unwrap().to_owned();
         let error = phone([(launch, said)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
-    for (name, said) in files(&of_old, &["071-input", "076-input", "079-input", "086-input"]) {
+    let wrong = ["071-input", "076-input", "079-input", "086-input"];
+    for (name, said) in wrong.map(|part| files("android-4.4.4", part)).concat() {
         let device = phone([("input tap 1 2", said)]).await;
         let error = device.touch(tap).await.unwrap_err().to_string();
         assert!(error.contains("Error: "), "{name}: {error}");

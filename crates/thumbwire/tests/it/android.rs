@@ -112,12 +112,6 @@ fn words(reply: &Reply) -> String {
     format!("{mark}{}", serde_json::to_string_pretty(&out).unwrap())
 }
 
-#[test]
-fn the_list_of_tools() {
-    let tools: Vec<Value> = android::toolset().tools.iter().map(|tool| tool.to_json()).collect();
-    insta::assert_snapshot!(serde_json::to_string_pretty(&tools).unwrap());
-}
-
 #[tokio::test(start_paused = true)]
 async fn devices_are_listed_chosen_and_described() {
     let phone = driven();

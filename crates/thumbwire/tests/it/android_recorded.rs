@@ -1,16 +1,15 @@
 //! Replays the calls recorded from the original Android MCP server: about the same phone, our
 //! replies match.
 //!
-//! The recordings are not part of this project. This file supplies what the session underneath
+//! The recordings may not be copied into this repository. This file supplies what the session underneath
 //! returned, derived from the recordings. Replies are compared as a whole, except for the shape of
 //! elements, where the document counts and the original is wrong, and for schema error messages,
 //! which are pydantic's.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use thumbwire_test_support::captures;
+use thumbwire_test_support::{Capture, captured_files};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -25,6 +24,8 @@ use thumbwire_device::{
     Check, Gesture, Health, Identity, LogFilter, Node, Platform, Point, Priority, Rect, Size, Tree,
     TypingMethod,
 };
+
+const FOLDER: &str = "originals/android-mcp-server";
 
 /// Recordings from which our replies deviate on purpose.
 const FAULTS: [(&str, &str); 27] = [
@@ -64,8 +65,7 @@ fn is_of_another_state(number: u32, name: &str) -> bool {
 
 #[test]
 fn every_original_tool_exists_with_the_same_arguments() {
-    let Some(folder) = recordings() else { return };
-    let recorded = read(&folder.join("tools-list.json"));
+    let Some(recorded) = captured("tools-list.json") else { return };
     let surface = android::toolset();
     let theirs = recorded["tools"].as_array().unwrap();
     assert_eq!(theirs.len(), surface.tools.len());
@@ -98,13 +98,13 @@ fn every_original_tool_exists_with_the_same_arguments() {
 
 #[tokio::test]
 async fn replies_match_the_original_server() {
-    let Some(folder) = recordings() else { return };
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
+    let files = captured_files(FOLDER);
+    if files.is_empty() {
+        return;
+    }
     let (mut compared, mut differing) = (0, String::new());
     for file in files {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let name = file.name();
         let Some(number) = name.get(..3).and_then(|number| number.parse().ok()) else { continue };
         // The original refuses the document's flat form.
         let flat = name.contains("-flat") || name.contains("-no-params");
@@ -359,11 +359,12 @@ fn look(elements: &[Value]) -> Snapshot {
     Snapshot::number(tree, None, &1.into())
 }
 
-fn read(file: &Path) -> Value {
-    serde_json::from_slice(&fs::read(file).unwrap()).unwrap_or_else(|_| json!(null))
+fn read(file: &Capture) -> Value {
+    serde_json::from_slice(&file.bytes()).unwrap_or_else(|_| json!(null))
 }
 
-/// The folder of the recordings; the test is skipped without it.
-fn recordings() -> Option<PathBuf> {
-    captures("originals/android-mcp-server")
+/// A recording; `None` if it is not here, which is reported.
+fn captured(name: &str) -> Option<Value> {
+    let bytes = thumbwire_test_support::capture(&format!("{FOLDER}/{name}"))?;
+    Some(serde_json::from_slice(&bytes).unwrap())
 }

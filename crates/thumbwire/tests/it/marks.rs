@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
-use thumbwire_test_support::{captures, python};
+use thumbwire_test_support::{capture, python};
 
 use serde_json::{Value, json};
 use thumbwire_adb::AdbServer;
@@ -112,23 +112,18 @@ async fn done(session: &Session, action: Action) -> Outcome {
     session.perform(&call, action).await.unwrap()
 }
 
-/// Screens of an Android 4.4.4: each file `screen-NAME.png` with its `dump-NAME.xml`. None if they
-/// are not there.
+/// Screens of an Android 4.4.4: each file `screen-NAME.png` with its `dump-NAME.xml`.
 fn real_screens() -> Vec<Screen> {
-    let Some(folder) = captures("android-4.4.4") else { return Vec::new() };
     let screen = |name: &str| {
-        let bytes = fs::read(folder.join(format!("screen-{name}.png"))).ok()?;
-        let dump = fs::read(folder.join(format!("dump-{name}.xml"))).ok()?;
+        let bytes = capture(&format!("android-4.4.4/screen-{name}.png")).unwrap();
+        let dump = capture(&format!("android-4.4.4/dump-{name}.xml")).unwrap();
         let tree = read_saved(&dump).unwrap().tree;
         let snapshot = Snapshot::number(tree, None, &AtomicU32::new(1));
         let marks = annotate::marks(&Controls::of(Arc::new(snapshot)));
         let image = Image { format: Format::Png, bytes: bytes.into() };
-        Some(Screen { name: format!("real-{name}"), image, marks })
+        Screen { name: format!("real-{name}"), image, marks }
     };
-    ["calculator", "contacts", "home", "keyguard", "rotated"]
-        .into_iter()
-        .filter_map(screen)
-        .collect()
+    ["calculator", "contacts", "home", "keyguard", "rotated"].map(screen).into()
 }
 
 /// Saves the clean and the annotated picture as a model gets them, and returns what OCR should find

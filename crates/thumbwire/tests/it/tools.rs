@@ -1,16 +1,68 @@
 //! What clients and models see of the tools: their annotations and their size.
 
-use std::fs;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use thumbwire_core::toolset::{ToolEffect, Toolset, android, mobile, ufo};
+use thumbwire_test_support::assert_golden;
 
 use crate::support::{McpProcess, thumbwire};
 
 /// All toolsets.
 fn surfaces() -> [Toolset; 4] {
     [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()]
+}
+
+/// The tools in the files that describe them, each file with those of a specification.
+fn described(files: &[&str]) -> Vec<Value> {
+    files.iter().flat_map(|file| serde_json::from_str::<Vec<Value>>(file).unwrap()).collect()
+}
+
+macro_rules! toolset_file {
+    ($name:literal) => {
+        include_str!(concat!("../../../core/src/toolset/", $name))
+    };
+}
+
+/// Descriptions and schemas are those of the specifications, letter for letter and with the keys in
+/// the same order; the golden file has what a tool has beside them.
+#[test]
+fn tools_are_their_specifications_with_titles_hints_and_a_device() {
+    let mobile_tools =
+        described(&[toolset_file!("mobile/tools.json"), toolset_file!("mobile/own.json")]);
+    let mobile_outputs = described(&[toolset_file!("mobile/outputs.json")]);
+    let android_tools = described(&[toolset_file!("android/tools.json")]);
+    let ufo_tools = described(&[toolset_file!("ufo/tools.json")]);
+    let specifications = [
+        (&mobile_tools, &mobile_outputs),
+        (&android_tools, &android_tools),
+        (&ufo_tools, &ufo_tools),
+        (&ufo_tools, &ufo_tools),
+    ];
+    let mut out = String::new();
+    for (toolset, (inputs, outputs)) in surfaces().iter().zip(specifications) {
+        writeln!(out, "{}", toolset.name).unwrap();
+        for tool in &toolset.tools {
+            let mut tool = tool.to_json();
+            let of = |tools: &[Value]| {
+                tools.iter().find(|described| described["name"] == tool["name"]).cloned()
+            };
+            let (input, output) = (of(inputs).unwrap(), of(outputs).unwrap_or_default());
+            let properties = tool["inputSchema"]["properties"].as_object_mut().unwrap();
+            let device = properties.shift_remove("device");
+            let name = tool["name"].as_str().unwrap();
+            assert_eq!(tool["description"], input["description"], "{name}");
+            for (schema, described) in [("inputSchema", &input), ("outputSchema", &output)] {
+                let text = |tool: &Value| tool[schema].to_string();
+                assert_eq!(text(&tool), text(described), "{name}: {schema}");
+            }
+            let device = device.map_or(String::new(), |schema| format!(" device {schema}"));
+            let [title, hints] = ["title", "annotations"].map(|key| tool[key].to_string());
+            writeln!(out, "  {name} {title} {hints}{device}").unwrap();
+        }
+    }
+    insta::assert_snapshot!(out);
 }
 
 /// A model reads the tool list before its first call, and a client waits for it.
@@ -144,11 +196,7 @@ fn docs_tools_md_is_current() {
     let printed = thumbwire().args(["tools", "--markdown"]).output().unwrap();
     let printed = String::from_utf8(printed.stdout).unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
-    let written = fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        written == printed,
-        "docs/tools.md is stale; run: cargo run -- tools --markdown > docs/tools.md"
-    );
+    assert_golden(&file, &printed);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `docs/troubleshooting.md`: symptoms in a newcomer's words, messages and next steps in the
 //! program's.
 //!
-//! The parts between its marks are written by these tests (`INSTA_UPDATE=always`), so no advice on
+//! The parts between its marks are written by these tests (`just bless`), so no advice on
 //! the page differs from what the program says.
 
 use std::fmt::Write as _;
@@ -14,6 +14,7 @@ use thumbwire_core::action::{Cause, ClientName, DeviceKind, Failure, ListedDevic
 use thumbwire_core::providers::DeviceProviders;
 use thumbwire_core::toolset::mobile::failure_text;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
+use thumbwire_test_support::assert_golden;
 
 /// What a reader sees, and the failure behind it.
 type Row = (&'static str, Failure);
@@ -308,8 +309,7 @@ fn section(rows: Vec<(&str, String, String)>) -> String {
 #[tokio::test]
 async fn troubleshooting_says_what_the_program_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/troubleshooting.md");
-    let written = std::fs::read_to_string(&file).unwrap();
-    let mut page = written.clone();
+    let mut page = std::fs::read_to_string(&file).unwrap();
     let sections = [
         ("computer", computer().await),
         ("connecting", printed(connecting())),
@@ -324,9 +324,5 @@ async fn troubleshooting_says_what_the_program_says() {
         let (_, after) = rest.split_once(&marks[1]).expect("the page has the mark");
         page = format!("{before}{}{}\n{}{after}", marks[0], section(rows), marks[1]);
     }
-    if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
-        std::fs::write(&file, &page).unwrap();
-    }
-    let written = std::fs::read_to_string(&file).unwrap();
-    assert!(page == written, "docs/troubleshooting.md is stale; run `just bless`");
+    assert_golden(&file, &page);
 }

@@ -109,17 +109,6 @@ async fn told(ufo: &Ufo, calls: Vec<(&str, Value)>) -> String {
     out
 }
 
-#[test]
-fn the_lists_of_tools() {
-    for surface in [ufo::data(), ufo::action()] {
-        let tools: Vec<Value> = surface.tools.iter().map(|tool| tool.to_json()).collect();
-        insta::assert_snapshot!(
-            format!("the_list_of_tools_of_{}", surface.name),
-            serde_json::to_string_pretty(&tools).unwrap()
-        );
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn the_documents_story_is_told_call_by_call() {
     let ufo = Ufo::new();

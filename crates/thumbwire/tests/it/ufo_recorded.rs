@@ -1,12 +1,10 @@
 //! Replays the calls recorded from UFO's own servers: about the same phone, our replies match.
 //!
-//! The recordings are not part of this project. This file supplies what the session underneath
+//! The recordings are in `fixtures/captures`. This file supplies what the session underneath
 //! returned, derived from the recordings; only the texts are compared.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use thumbwire_test_support::captures;
+use thumbwire_test_support::{CaptureSet, capture};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -21,7 +19,9 @@ use thumbwire_device::{
     Size, Tree, TypingMethod,
 };
 
-/// Recordings from which our replies deviate on purpose.
+const FOLDER: &str = "originals/ufo";
+
+/// Recordings from which our replies deviate on purpose; they are not committed.
 const FAULTS: [(&str, &str); 19] = [
     ("015", "the recording truncates the screenshot"),
     ("020", "`field_list` is ignored"),
@@ -47,9 +47,7 @@ const FAULTS: [(&str, &str); 19] = [
 /// Letter for letter, except for FastMCP's own `_meta`.
 #[test]
 fn tool_lists_match_the_original_servers() {
-    let Some(folder) = recordings() else { return };
-    let recorded: Value =
-        serde_json::from_slice(&fs::read(folder.join("tools-list.json")).unwrap()).unwrap();
+    let recorded = recorded("tools-list.json");
     for (server, surface) in [("data", data()), ("action", action())] {
         let theirs = recorded[server]["tools"].as_array().unwrap();
         assert_eq!(theirs.len(), surface.tools.len());
@@ -67,9 +65,7 @@ fn tool_lists_match_the_original_servers() {
 /// Both servers identify themselves with the original names.
 #[test]
 fn server_names_match_the_original() {
-    let Some(folder) = recordings() else { return };
-    let recorded: Value =
-        serde_json::from_slice(&fs::read(folder.join("initialize.json")).unwrap()).unwrap();
+    let recorded = recorded("initialize.json");
     for (server, surface) in [("data", data()), ("action", action())] {
         let theirs = &recorded[server]["message"]["result"];
         assert_eq!(theirs["serverInfo"]["name"], surface.server);
@@ -81,20 +77,16 @@ fn server_names_match_the_original() {
 /// plus `next` and `package`.
 #[tokio::test]
 async fn replies_match_the_original_servers() {
-    let Some(folder) = recordings() else { return };
-    let files = fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    files.sort();
     let session =
         Recorded { controls: Mutex::default(), apps: Mutex::default(), result: Mutex::default() };
     let mut compared = 0;
-    for file in files {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+    for file in CaptureSet::Committed.files(FOLDER) {
+        let name = file.name();
         let Some(number) = name.get(..3).filter(|number| *number < "120") else { continue };
         if FAULTS.iter().any(|(fault, _)| *fault == number) {
             continue;
         }
-        let record: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let record: Value = serde_json::from_slice(&file.bytes()).unwrap();
         *session.result.lock().unwrap() = record["result"].clone();
         let surface = if record["server"] == "data" { data() } else { action() };
         let tool = surface.tool(record["tool"].as_str().unwrap()).unwrap();
@@ -279,7 +271,6 @@ fn hit(controls: &Controls, number: ControlNumber) -> Option<TapResult> {
     Some(TapResult { at, snapshot: Arc::clone(&controls.snapshot), node, of: 1 })
 }
 
-/// The folder of the recordings; the test is skipped without it.
-fn recordings() -> Option<PathBuf> {
-    captures("originals/ufo")
+fn recorded(name: &str) -> Value {
+    serde_json::from_slice(&capture(&format!("{FOLDER}/{name}")).unwrap()).unwrap()
 }

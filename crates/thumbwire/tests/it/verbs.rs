@@ -250,7 +250,7 @@ fn tool_of_another_toolset_is_named() {
 
 #[test]
 fn saved_dump_prints_as_snapshot() {
-    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/uiautomator/");
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/captures/uiautomator/");
     let dump = format!("{fixtures}free4g__window_dump.xml");
     let (out, err, code) = said(&run(&["screen", "--file", &dump]));
     assert_eq!(code, Some(0), "{err}");

@@ -1,5 +1,5 @@
-"""Whether the list of a screen has all that a person can use and read: `targets.py THUMBWIRE FOLDER` reads each `uiautomator` dump in
-FOLDER itself, and compares it with what `THUMBWIRE screen --file` prints. It shares no code with the program, and needs the standard
+"""Whether the list of a screen has all that a person can use and read: `targets.py THUMBWIRE FILE...` reads each `uiautomator`
+dump itself, and compares it with what `THUMBWIRE screen --file` prints. It shares no code with the program, and needs the standard
 library only.
 
 * Each enabled node on screen that is clickable, long-clickable, checkable, scrollable, a text field or a slider has a ref at its place.
@@ -122,9 +122,9 @@ def missing(thumbwire, file, tree, counts):
 
 
 def main():
-    thumbwire, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    thumbwire, files = sys.argv[1], map(pathlib.Path, sys.argv[2:])
     counts = {"dumps": 0, "targets": 0, "texts": 0, "missing": 0}
-    for file in sorted(folder.glob("*.xml")):
+    for file in files:
         tree = read(file)
         if tree is None:
             continue

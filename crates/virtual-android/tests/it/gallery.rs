@@ -13,6 +13,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::Cursor;
 use std::path::Path;
+
+use thumbwire_test_support::{assert_golden, update_golden};
 use thumbwire_virtual_phone::Frame;
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evidence");
@@ -143,10 +145,8 @@ fn every_page_matches_the_gallery() {
             let path = folder.join(&file);
             let kept = std::fs::read(&path).unwrap_or_default();
             bytes += kept.len();
-            if Reduced::read(&kept).as_ref() != Some(&now) {
-                if bless {
-                    std::fs::write(&path, now.png()).expect("written");
-                }
+            let same = Reduced::read(&kept).as_ref() == Some(&now);
+            if !same && !update_golden(&path, &now.png()) {
                 changed.push(name);
             }
             assert!(names.insert(file), "duplicate page name");
@@ -155,7 +155,8 @@ fn every_page_matches_the_gallery() {
     let listed = std::fs::read_dir(&folder)
         .expect("the gallery")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
-    let left_over: Vec<String> = listed.filter(|name| !names.contains(name)).collect();
+    let left_over: Vec<String> =
+        listed.filter(|name| !names.contains(name) && !name.ends_with(".new")).collect();
     if bless {
         left_over.iter().for_each(|name| std::fs::remove_file(folder.join(name)).expect("removed"));
         return;
@@ -168,9 +169,5 @@ fn every_page_matches_the_gallery() {
 #[test]
 fn gallery_document_shows_every_page() {
     let path = Path::new(DOCS).join("gallery.md");
-    if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
-        std::fs::write(&path, document()).expect("written");
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == document(), "docs/evidence/gallery.md is outdated; run `just gallery`");
+    assert_golden(&path, &document());
 }

@@ -401,7 +401,7 @@ async fn install_fails_on_a_full_phone() {
 async fn third_party_apks_never_panic() {
     let wired = phone("14");
     let (mut unsigned, mut answers) = (0, Vec::new());
-    for (name, bytes) in captured_files("apk").unwrap_or_default() {
+    for (name, bytes) in captured_files("apk").iter().map(|file| (file.name(), file.bytes())) {
         wired.put(THERE, &bytes);
         let size = bytes.len();
         let (status, out, _) =
@@ -411,13 +411,13 @@ async fn third_party_apks_never_panic() {
         unsigned += usize::from(out.contains("Attempt to get length of null array"));
         answers.push((name, out));
     }
-    assert!(answers.is_empty() || unsigned >= 14, "{answers:#?}");
+    assert!(unsigned >= 14, "{answers:#?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn third_party_manifests_never_panic() {
     let wired = phone("14");
-    for (name, bytes) in captured_files("axml").unwrap_or_default() {
+    for (name, bytes) in captured_files("axml").iter().map(|file| (file.name(), file.bytes())) {
         let mut archive = Vec::new();
         let mut writer = rawzip::ZipArchiveWriter::new(&mut archive);
         let (mut entry, config) = writer.new_file("AndroidManifest.xml").start().expect("begun");

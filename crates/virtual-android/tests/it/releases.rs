@@ -1,6 +1,7 @@
-//! The same commands on each release: a golden for each, and lines of real phones of that release
+//! The same commands on each release: a golden for each ([`golden`]), and lines of real phones of that release
 //! that ours must have too. Start with [`COMMANDS`].
 
+use crate::common::difference::{Answer, golden};
 use crate::common::{Wired, capture};
 use thumbwire_virtual_android::Setup;
 
@@ -53,7 +54,7 @@ async fn stdout(wired: &Wired, command: &str) -> String {
     let errors: String = text(&output.stderr).lines().map(|line| format!("! {line}\n")).collect();
     let status = output.status.filter(|&status| status != 0);
     let status = status.map_or(String::new(), |status| format!("= {status}\n"));
-    format!("$ {command}\n{}{errors}{status}\n", text(&output.stdout))
+    format!("{}{errors}{status}", text(&output.stdout))
 }
 
 /// Replaces numbers after these prefixes, which depend on installed apps, by as many `N`.
@@ -85,13 +86,18 @@ fn steady(text: &str) -> String {
 
 #[tokio::test]
 async fn every_release_matches_its_golden() {
-    for release in Setup::releases() {
-        let wired = Wired::made(Setup::of_release(release).expect("it is there"));
-        let mut all = String::new();
+    let mut newer: Option<(&str, Vec<Answer>)> = None;
+    let releases: Vec<_> = Setup::releases().collect();
+    for release in releases.into_iter().rev() {
+        let wired = of(release);
+        let mut answers = Vec::new();
         for command in COMMANDS {
-            all.push_str(&stdout(&wired, command).await);
+            let printed = steady(&stdout(&wired, command).await);
+            answers.push(Answer { command: (*command).to_owned(), printed });
         }
-        insta::assert_snapshot!(format!("android-{release}"), steady(&all));
+        let text = golden(release, &answers, newer.as_ref());
+        insta::assert_snapshot!(format!("android-{release}"), text);
+        newer = Some((release, answers));
     }
 }
 
@@ -122,7 +128,7 @@ async fn reports_have_only_lines_of_real_phones() {
         ("16", "dumpsys window displays", "activity/pixel-emulator_android16_activities.txt"),
         ("16", "dumpsys activity activities", "activity/pixel-emulator_android16_activities.txt"),
     ] {
-        let Some(real) = capture(&format!("shell/{file}")) else { return };
+        let Some(real) = capture(&format!("shell/{file}")) else { continue };
         // A task's indentation depends on the tasks around it.
         let level = |text: &str| -> Vec<String> {
             let names = names(text);
@@ -244,7 +250,7 @@ async fn properties_exist_on_real_phones() {
     ] {
         let real: Option<String> =
             files.iter().map(|file| capture(&format!("shell/getprop/{file}"))).collect();
-        let Some(real) = real else { return };
+        let Some(real) = real else { continue };
         let output = of(release).run("getprop").await.stdout;
         for line in String::from_utf8(output).expect("text").lines() {
             let name = line.split("]: [").next().unwrap_or_default().trim_start_matches('[');

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thumbwire_adb::services::shell::{exec, read_to_end};
-use thumbwire_test_support::{is_full, missing};
+use thumbwire_test_support::{assert_golden, is_full, missing};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/story.txt");
 
@@ -228,11 +228,7 @@ fn every_process_produces_the_same_bytes() {
         let differs = first.lines().zip(steps.lines()).find(|(one, other)| one != other);
         panic!("process {nth} of {processes} differs from {differs:?} on");
     }
-    if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
-        std::fs::write(GOLDEN, &first).expect("written");
-    } else if cfg!(target_arch = "x86_64") {
-        let golden = std::fs::read_to_string(GOLDEN).unwrap_or_default();
-        let differs = first.lines().zip(golden.lines()).find(|(now, then)| now != then);
-        assert!(first == golden, "digests differ from {differs:?} on; see `just bless`");
+    if cfg!(target_arch = "x86_64") {
+        assert_golden(Path::new(GOLDEN), &first);
     }
 }

@@ -2,6 +2,7 @@
 //! `getevent`, `svc`, `cmd` and others. A golden for each release, the recorded words of 4.4.4, and
 //! that what is changed stays changed.
 
+use crate::common::difference::{Answer, golden};
 use crate::common::{Wired, capture};
 use thumbwire_virtual_android::Setup;
 
@@ -94,21 +95,25 @@ async fn shown(wired: &Wired, command: &str) -> String {
     let errors: String = text(&output.stderr).lines().map(|line| format!("! {line}\n")).collect();
     let status = output.status.filter(|&status| status != 0);
     let status = status.map_or(String::new(), |status| format!("= {status}\n"));
-    format!("$ {command}\n{}{errors}{status}\n", text(&output.stdout))
+    format!("{}{errors}{status}", text(&output.stdout))
 }
 
 #[tokio::test]
 async fn every_release_matches_its_golden() {
-    for release in Setup::releases() {
+    let mut newer: Option<(&str, Vec<Answer>)> = None;
+    let releases: Vec<_> = Setup::releases().collect();
+    for release in releases.into_iter().rev() {
         let wired = of(release);
-        let mut all = String::new();
-        for command in COMMANDS {
-            all.push_str(&shown(&wired, command).await);
-        }
         // A number means another thing to each.
         let vmstat = if release == "4.4" { "vmstat -n 1" } else { "vmstat 1 1" };
-        all.push_str(&shown(&wired, vmstat).await);
-        insta::assert_snapshot!(format!("programs-of-{release}"), all);
+        let mut answers = Vec::new();
+        for command in COMMANDS.iter().chain(&[vmstat]) {
+            let printed = shown(&wired, command).await;
+            answers.push(Answer { command: (*command).to_owned(), printed });
+        }
+        let text = golden(release, &answers, newer.as_ref());
+        insta::assert_snapshot!(format!("programs-of-{release}"), text);
+        newer = Some((release, answers));
     }
 }
 
@@ -168,7 +173,7 @@ async fn input_reports_have_only_lines_of_real_phones() {
         ("4.4", "android-4.4.4/437-dumpsys-input-rotated.out"),
         ("16", "shell/input/honor-phone_recent.txt"),
     ] {
-        let Some(real) = capture(file) else { return };
+        let Some(real) = capture(file) else { continue };
         let mut real = names(&real);
         // The recorded 4.4.4 had no touch panel then.
         real.extend(

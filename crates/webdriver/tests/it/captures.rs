@@ -1,4 +1,4 @@
-//! What real servers sent. The files may not be copied into this repository; they may be beside it.
+//! What real servers sent.
 
 use thumbwire_test_support::captured_files;
 
@@ -7,15 +7,13 @@ use thumbwire_webdriver::{
 };
 
 /// The captures of a folder, by name.
-fn captures(folder: &str) -> Option<Vec<(String, String)>> {
-    let files = captured_files(folder)?.into_iter();
-    Some(files.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect())
+fn captures(folder: &str) -> Vec<(String, String)> {
+    captured_files(folder).iter().map(|file| (file.name(), file.text())).collect()
 }
 
 #[test]
 fn every_status_of_webdriveragent_is_read() {
-    let Some(files) = captures("ios/status") else { return };
-    for (name, text) in files {
+    for (name, text) in captures("ios/status") {
         let response =
             parse_response(200, text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let session = response.session.as_ref().map(|session| session.as_str().len());
@@ -49,8 +47,7 @@ fn every_status_of_webdriveragent_is_read() {
 
 #[test]
 fn every_error_of_webdriveragent_is_read() {
-    let Some(files) = captures("ios/errors") else { return };
-    for (name, text) in files {
+    for (name, text) in captures("ios/errors") {
         let status =
             name.rsplit_once('_').and_then(|(_, end)| end.strip_suffix(".json")?.parse().ok());
         let Err(ResponseError::Failed(error)) = parse_response(status.unwrap(), text.as_bytes())

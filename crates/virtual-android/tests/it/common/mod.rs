@@ -1,6 +1,7 @@
 //! A virtual phone on an in-memory wire, used as any host would.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod difference;
 pub mod helper;
 
 use std::path::PathBuf;
