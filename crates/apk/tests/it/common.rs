@@ -45,8 +45,9 @@ macro_rules! assert_captures {
         for set in thumbwire_test_support::capture_sets() {
             let files = crate::common::captures_of(set, $folder);
             if !files.is_empty() {
+                let told: String = $told(files);
                 insta::with_settings!({ snapshot_suffix => set.name() }, {
-                    insta::assert_snapshot!($told(files));
+                    insta::assert_snapshot!(told);
                 });
             }
         }
