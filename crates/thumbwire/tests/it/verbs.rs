@@ -261,7 +261,7 @@ fn saved_dump_prints_as_snapshot() {
 
     assert_eq!(err, "");
 
-    let (_, err, code) = said(&run(&["screen", "--file", &format!("{fixtures}ORIGIN.md")]));
+    let (_, err, code) = said(&run(&["screen", "--file", &format!("{fixtures}../ORIGIN.md")]));
     assert_eq!(code, Some(2));
     assert!(err.contains("cannot read") && err.contains("ORIGIN.md"), "{err}");
     assert!(err.contains("no node tree found in"), "{err}");
