@@ -1,8 +1,6 @@
 //! Outlines of dumps from strangers' phones: how short they are, and that nothing a person can use
 //! is missing.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod playwright;
 
 use std::fmt::Write as _;
