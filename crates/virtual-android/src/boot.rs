@@ -1,6 +1,6 @@
 //! Assembles a phone: its world, files, properties, programs and preinstalled apps.
 
-use crate::latency::Work;
+use crate::latency;
 use crate::packages;
 use crate::phone::{State, VirtualPhone};
 use crate::programs::{PROGRAMS, helper};
@@ -23,9 +23,9 @@ impl VirtualPhone {
             platform: thumbwire_virtual_phone::Platform::Android,
         });
         packages::built_in::packages().for_each(|package| world.set_built_in(package));
-        world.set_cold_start(setup.profile.cost(Work::ColdStart));
+        world.set_cold_start(setup.profile.cost(latency::COLD_START));
         let cost = |work| setup.profile.cost(work);
-        world.set_service_times(cost(Work::Answer), cost(Work::ColdAnswer));
+        world.set_service_times(cost(latency::ANSWER), cost(latency::COLD_ANSWER));
         world.set_about(About {
             model: setup.model.clone(),
             build: properties.get("ro.build.display.id").to_owned(),

@@ -45,10 +45,10 @@ mod setup;
 mod system;
 
 pub use faults::{FaultInjection, ParseFaultRuleError, Rule, list as list_of_faults};
-pub use latency::{ClockMode, Profile};
 pub use phone::VirtualPhone;
 pub use setup::Setup;
 pub use thumbwire_virtual_phone::ScreenLock;
+pub use thumbwire_virtual_phone::time::{ClockMode, Profile};
 pub use thumbwire_virtual_shell::commands::CommandRecord;
 pub use thumbwire_virtual_shell::files::{Error as FileError, FileType, Files, Stat};
 pub use thumbwire_virtual_shell::program_stub::ProgramStub;

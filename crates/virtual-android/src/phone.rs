@@ -16,7 +16,7 @@ mod storage;
 mod time;
 
 use crate::faults::FaultInjector;
-use crate::latency::{ClockMode, LATEST};
+use thumbwire_virtual_phone::time::{ClockMode, WorldClock};
 use crate::packages::{InstallOptions, InstallSessions, PackageInstaller};
 use crate::properties::Properties;
 use crate::release::Release;
@@ -39,7 +39,6 @@ use thumbwire_virtual_shell::files::Files;
 use thumbwire_virtual_shell::processes::jobs::JobList;
 use thumbwire_virtual_shell::program_stub::ProgramStub;
 use thumbwire_virtual_shell::system::Kernel;
-use time::RealTimeClock;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 
@@ -89,8 +88,7 @@ pub(crate) struct State {
     pub(crate) helper_requests: usize,
     /// Recordings that watch the screen.
     watching: Vec<Weak<Mutex<FrameQueue>>>,
-    /// Set when the phone runs in real time.
-    following: Option<RealTimeClock>,
+    clock: WorldClock,
 }
 
 impl State {
@@ -112,7 +110,7 @@ impl State {
             automation: UiAutomation::default(),
             helper_requests: 0,
             watching: Vec::new(),
-            following: (clock == ClockMode::Real).then(RealTimeClock::begin),
+            clock: WorldClock::new(clock),
             world,
         }
     }
@@ -142,18 +140,12 @@ impl State {
 
     /// Moves the world's clock to the real time, if the phone follows it.
     fn sync_clock(&mut self) {
-        if let Some(following) = &self.following {
-            self.world.advance(following.uptime().min(LATEST));
-        }
+        self.clock.sync(&mut self.world);
     }
 
     /// Moves the world's clock forward without waiting.
     pub(crate) fn advance(&mut self, time: Duration) {
-        match &mut self.following {
-            Some(following) => following.skip(time),
-            None => self.world.advance(self.world.uptime().saturating_add(time).min(LATEST)),
-        }
-        self.sync_clock();
+        self.clock.advance(&mut self.world, time);
     }
 
     /// Frames of the screen from now on, for as long as the returned handle lives.

@@ -48,7 +48,8 @@ mod svc;
 mod uiautomator2;
 
 use crate::fingerprint::fingerprint;
-use crate::latency::Work;
+use crate::latency;
+use thumbwire_virtual_phone::time::Work;
 use crate::program::Invocation;
 use crate::release::Release;
 use futures::future::{BoxFuture, FutureExt};
@@ -68,44 +69,44 @@ macro_rules! programs {
         }),*];
 
         /// Their minimum times: to start and to run them; longer steps add to it.
-        static WORK: &[(&str, Work)] = &[$(($name, Work::$work)),*];
+        static WORK: &[(&str, Work)] = &[$(($name, latency::$work)),*];
     };
 }
 
 programs! {
-    "am" Service Product am::am;
-    "app_process" Java Product app_process::app_process;
-    "appops" Service Product appops::appops;
-    "cmd" Service Product cmd::cmd;
-    "content" Java Product content::content;
-    "dumpsys" Report Product dumpsys::dumpsys;
-    "getevent" Native Recording evdev::getevent;
-    "getprop" Client Product properties::getprop;
-    "ifconfig" Native Recording network::ifconfig;
-    "ime" Service Recording ime::ime;
-    "input" Service Product input::input;
-    "ip" Client Client("adbutils") network::ip;
-    "log" Client Recording logcat::log;
-    "logcat" Logs Product logcat::logcat;
-    "media" Java Recording media::media;
-    "monkey" Java Recording monkey::monkey;
-    "netcfg" Native Recording interfaces::netcfg;
-    "netstat" Native Recording interfaces::netstat;
-    "ping" Native Everyday ping::ping;
-    "pm" Service Product pm::pm;
-    "reboot" Client Product init::reboot;
-    "run-as" Native Client("Appium") run_as::run_as;
-    "screencap" Native Product screen::screencap;
-    "screenrecord" Recorder Product screenrecord::screenrecord;
-    "sendevent" Native Recording evdev::sendevent;
-    "service" Client Recording service::service;
-    "setprop" Client Recording properties::setprop;
-    "settings" Service Product settings::settings;
-    "start" Native Recording init::start_stop;
-    "stop" Native Client("Appium") init::start_stop;
-    "svc" Service Recording svc::svc;
-    "uiautomator" Dump Product dump::uiautomator;
-    "wm" Service Product screen::wm;
+    "am" SERVICE Product am::am;
+    "app_process" JAVA Product app_process::app_process;
+    "appops" SERVICE Product appops::appops;
+    "cmd" SERVICE Product cmd::cmd;
+    "content" JAVA Product content::content;
+    "dumpsys" REPORT Product dumpsys::dumpsys;
+    "getevent" NATIVE Recording evdev::getevent;
+    "getprop" CLIENT Product properties::getprop;
+    "ifconfig" NATIVE Recording network::ifconfig;
+    "ime" SERVICE Recording ime::ime;
+    "input" SERVICE Product input::input;
+    "ip" CLIENT Client("adbutils") network::ip;
+    "log" CLIENT Recording logcat::log;
+    "logcat" LOGS Product logcat::logcat;
+    "media" JAVA Recording media::media;
+    "monkey" JAVA Recording monkey::monkey;
+    "netcfg" NATIVE Recording interfaces::netcfg;
+    "netstat" NATIVE Recording interfaces::netstat;
+    "ping" NATIVE Everyday ping::ping;
+    "pm" SERVICE Product pm::pm;
+    "reboot" CLIENT Product init::reboot;
+    "run-as" NATIVE Client("Appium") run_as::run_as;
+    "screencap" NATIVE Product screen::screencap;
+    "screenrecord" RECORDER Product screenrecord::screenrecord;
+    "sendevent" NATIVE Recording evdev::sendevent;
+    "service" CLIENT Recording service::service;
+    "setprop" CLIENT Recording properties::setprop;
+    "settings" SERVICE Product settings::settings;
+    "start" NATIVE Recording init::start_stop;
+    "stop" NATIVE Client("Appium") init::start_stop;
+    "svc" SERVICE Recording svc::svc;
+    "uiautomator" DUMP Product dump::uiautomator;
+    "wm" SERVICE Product screen::wm;
 }
 
 /// Every program.
@@ -117,12 +118,12 @@ const CLIENTS: [&str; 5] = ["pgrep", "pkill", "ps", "sh", "top"];
 /// The minimum time of a program on a phone of that release.
 pub(crate) fn work_of(name: &str, release: &Release) -> Work {
     if release.java_programs.contains(&name) {
-        return Work::Java;
+        return latency::JAVA;
     }
     match WORK.iter().find(|(known, _)| *known == name) {
         Some((_, work)) => *work,
-        None if CLIENTS.contains(&name) => Work::Client,
-        None => Work::Native,
+        None if CLIENTS.contains(&name) => latency::CLIENT,
+        None => latency::NATIVE,
     }
 }
 

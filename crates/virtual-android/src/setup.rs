@@ -1,8 +1,8 @@
 //! The configuration of a virtual phone.
 
-use crate::latency::{ClockMode, Profile};
 use crate::release::formats::Pixels;
 use crate::release::{Release, ToolKind};
+use thumbwire_virtual_phone::time::{ClockMode, Profile};
 use thumbwire_virtual_phone::{BroadcastKeyboard, Display, ScreenLock};
 
 /// The configuration of a virtual phone.

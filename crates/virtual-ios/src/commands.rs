@@ -18,7 +18,7 @@ use thumbwire_webdriver::{
     Command, ElementId, ErrorCode, IncomingCommand, SessionCommand, WebDriverError,
 };
 
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::{State, VirtualIphone};
 use crate::tree::{Element, Snapshot};
 
@@ -34,7 +34,7 @@ impl VirtualIphone {
             return Err(refuse(ErrorCode::InvalidSessionId, "Session does not exist"));
         }
         if !matches!(command, Command::Session(SessionCommand::Status)) {
-            self.run_work(Work::Command).await;
+            self.run_work(latency::COMMAND).await;
         }
         match command {
             Command::Session(command) => self.session_command(command).await,
@@ -48,7 +48,7 @@ impl VirtualIphone {
 
     /// A tree, which takes its time.
     async fn snapshot(&self) -> Snapshot {
-        self.run_work(Work::Tree).await;
+        self.run_work(latency::TREE).await;
         self.world(Snapshot::take)
     }
 

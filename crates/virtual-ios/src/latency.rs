@@ -1,121 +1,30 @@
-//! How long things take on the phone, in one table.
+//! How long things take on the phone: on a current one, and on one of 2016.
 //!
 //! The figures are estimates for a good current iPhone over USB, and for an iPhone 7; a real one
 //! varies.
 
-use std::time::Duration;
+use thumbwire_virtual_phone::time::Work;
 
-/// The latest time of the phone's clock after boot; waits beyond it end there.
-pub(crate) const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+/// A command that asks the phone little.
+pub(crate) const COMMAND: Work = Work::new(5, 20);
 
-/// How fast the phone is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// Nothing takes time and nobody waits, not even for a swipe: the phone's clock jumps forward
-    /// instead.
-    Instant,
-    /// A good current phone. The name is the same as the virtual Android's.
-    #[default]
-    Pixel,
-    /// A phone of 2016.
-    Old,
-}
+/// Creating a session.
+pub(crate) const SESSION: Work = Work::new(200, 900);
 
-impl Profile {
-    const NAMED: [(&'static str, Self); 3] =
-        [("instant", Self::Instant), ("pixel", Self::Pixel), ("old", Self::Old)];
+/// A tree of the app: a source, or finding elements.
+pub(crate) const TREE: Work = Work::new(250, 1_200);
 
-    /// The profile with that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, profile)| *profile)
-    }
+/// A screenshot.
+pub(crate) const SCREENSHOT: Work = Work::new(150, 500);
 
-    /// All names.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        Self::NAMED.iter().map(|(name, _)| *name)
-    }
+/// A touch, beyond the time that the fingers take.
+pub(crate) const TOUCH: Work = Work::new(200, 600);
 
-    /// The duration of that work.
-    pub(crate) fn cost(self, work: Work) -> Duration {
-        let (_, pixel, old) = TABLE.iter().find(|row| row.0 == work).copied().unwrap_or(TABLE[0]);
-        Duration::from_millis(match self {
-            Self::Instant => 0,
-            Self::Pixel => pixel,
-            Self::Old => old,
-        })
-    }
-}
+/// One typed character.
+pub(crate) const KEY: Work = Work::new(20, 60);
 
-/// Whether the phone runs in virtual or real time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClockMode {
-    /// Virtual time: work moves the phone's clock forward and nobody waits; between commands the
-    /// clock stops.
-    #[default]
-    Virtual,
-    /// Real time: work is waited for, and the phone's clock also runs between commands. It is
-    /// tokio's clock, which a test can pause.
-    Real,
-}
+/// Starting an app that does not run.
+pub(crate) const LAUNCH: Work = Work::new(800, 3_000);
 
-impl ClockMode {
-    const NAMED: [(&'static str, Self); 2] = [("real", Self::Real), ("virtual", Self::Virtual)];
-
-    /// The clock with that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, clock)| *clock)
-    }
-
-    /// All names.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        Self::NAMED.iter().map(|(name, _)| *name)
-    }
-}
-
-/// Kinds of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// A command that asks the phone little.
-    Command,
-    /// Creating a session.
-    Session,
-    /// A tree of the app: a source, or finding elements.
-    Tree,
-    /// A screenshot.
-    Screenshot,
-    /// A touch, beyond the time that the fingers take.
-    Touch,
-    /// One typed character.
-    Key,
-    /// Starting an app that does not run.
-    Launch,
-    /// Bringing an app to the front.
-    Activate,
-}
-
-/// Milliseconds on a current phone and on one of 2016.
-const TABLE: [(Work, u64, u64); 8] = [
-    (Work::Command, 5, 20),
-    (Work::Session, 200, 900),
-    (Work::Tree, 250, 1_200),
-    (Work::Screenshot, 150, 500),
-    (Work::Touch, 200, 600),
-    (Work::Key, 20, 60),
-    (Work::Launch, 800, 3_000),
-    (Work::Activate, 400, 1_200),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn old_profile_is_never_faster_than_pixel() {
-        for (at, (work, pixel, old)) in TABLE.iter().enumerate() {
-            assert!(0 < *pixel && pixel <= old, "{work:?}");
-            assert!(TABLE[..at].iter().all(|row| row.0 != *work), "{work:?} twice");
-            assert!(Profile::Instant.cost(*work).is_zero());
-            assert_eq!(Profile::Old.cost(*work).as_millis(), u128::from(*old));
-        }
-    }
-}
+/// Bringing an app to the front.
+pub(crate) const ACTIVATE: Work = Work::new(400, 1_200);

@@ -26,7 +26,6 @@ mod latency;
 mod locate;
 mod mjpeg;
 mod phone;
-mod real_time;
 mod server;
 mod session;
 mod setup;
@@ -37,6 +36,6 @@ mod tree;
 mod typing;
 
 pub use faults::{FaultRule, ParseFaultRuleError};
-pub use latency::{ClockMode, Profile};
 pub use phone::{CommandRecord, VirtualIphone};
 pub use setup::Setup;
+pub use thumbwire_virtual_phone::time::{ClockMode, Profile};

@@ -8,12 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use thumbwire_base::lock;
+use thumbwire_virtual_phone::time::WorldClock;
 use thumbwire_virtual_phone::{Platform, World};
 use thumbwire_webdriver::Orientation;
 
 use crate::faults::{FaultRule, Faults};
-use crate::latency::{ClockMode, LATEST};
-use crate::real_time::RealTimeClock;
 use crate::session::Session;
 use crate::setup::Setup;
 use crate::tree;
@@ -57,24 +56,13 @@ pub(crate) struct State {
     pub(crate) is_dark: bool,
     pub(crate) faults: Faults,
     records: VecDeque<CommandRecord>,
-    /// Set when the phone runs in real time.
-    following: Option<RealTimeClock>,
+    clock: WorldClock,
 }
 
 impl State {
-    fn sync_clock(&mut self) {
-        if let Some(following) = &self.following {
-            self.world.advance(following.uptime().min(LATEST));
-        }
-    }
-
     /// Moves the world's clock forward without waiting.
     pub(crate) fn advance(&mut self, time: Duration) {
-        match &mut self.following {
-            Some(following) => following.skip(time),
-            None => self.world.advance(self.world.uptime().saturating_add(time).min(LATEST)),
-        }
-        self.sync_clock();
+        self.clock.advance(&mut self.world, time);
     }
 
     /// Pixels of a point.
@@ -114,7 +102,7 @@ impl VirtualIphone {
             is_dark: false,
             faults: Faults::default(),
             records: VecDeque::new(),
-            following: (setup.clock == ClockMode::Real).then(RealTimeClock::begin),
+            clock: WorldClock::new(setup.clock),
         };
         Self {
             inner: Arc::new(Inner {
@@ -173,7 +161,8 @@ impl VirtualIphone {
     /// Runs one step on the phone's state. The lock is held meanwhile, so `step` must not block.
     pub(crate) fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
         let mut state = lock(&self.inner.state);
-        state.sync_clock();
-        step(&mut state)
+        let state = &mut *state;
+        state.clock.sync(&mut state.world);
+        step(state)
     }
 }

@@ -1,8 +1,8 @@
 //! The configuration of a virtual iPhone.
 
+use thumbwire_virtual_phone::time::{ClockMode, Profile};
 use thumbwire_virtual_phone::{Display, ScreenLock};
 
-use crate::latency::{ClockMode, Profile};
 
 /// The configuration of a virtual iPhone.
 #[derive(Clone, Debug)]

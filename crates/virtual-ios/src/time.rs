@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use thumbwire_virtual_phone::time::{Work, wait};
 
-use crate::latency::{ClockMode, LATEST, Profile, Work};
 use crate::phone::VirtualIphone;
 
 /// How long the phone waits until nothing moves, like WebDriverAgent's `waitForIdleTimeout`, but
@@ -18,14 +17,14 @@ impl VirtualIphone {
         self.wait(self.setup().profile.cost(work)).await;
     }
 
-    /// Lets that much time pass on the phone. In virtual time, and with [`Profile::Instant`], the
-    /// world's clock moves forward and nobody waits; otherwise real time passes too.
+    /// Lets that much time pass on the phone. In virtual time, and on an instant phone, the world's
+    /// clock moves forward and nobody waits; otherwise real time passes too.
     pub(crate) async fn wait(&self, time: Duration) {
         if time.is_zero() {
             return;
         }
-        if self.setup().clock == ClockMode::Real && self.setup().profile != Profile::Instant {
-            sleep_until(Instant::now() + time.min(LATEST)).await;
+        if self.setup().clock.waits(self.setup().profile) {
+            wait(time).await;
             self.with(|_| {});
         } else {
             self.with(|phone| phone.advance(time));
@@ -44,6 +43,6 @@ impl VirtualIphone {
     /// Waits that long in real time, whatever the phone's clock does; for what happens outside the
     /// phone.
     pub(crate) async fn wait_outside(&self, time: Duration) {
-        sleep_until(Instant::now() + time.min(LATEST)).await;
+        wait(time).await;
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thumbwire_virtual_phone::{Point, Rect, TouchPhase};
 
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualIphone;
 
 /// How often a moving finger is reported.
@@ -166,7 +166,7 @@ impl VirtualIphone {
             self.wait(after).await;
             self.with(|phone| phone.world.finger(finger, phase, at));
         }
-        self.run_work(Work::Touch).await;
+        self.run_work(latency::TOUCH).await;
         self.wait_until_idle().await;
     }
 }

@@ -3,7 +3,7 @@
 use thumbwire_virtual_phone::KeyCode;
 use thumbwire_webdriver::{ErrorCode, KeyPress, WebDriverError};
 
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualIphone;
 
 /// Limit on the characters of one command.
@@ -27,7 +27,7 @@ impl VirtualIphone {
             ));
         }
         for character in text.chars() {
-            self.run_work(Work::Key).await;
+            self.run_work(latency::KEY).await;
             self.type_key(character);
         }
         self.wait_until_idle().await;
@@ -58,7 +58,7 @@ impl VirtualIphone {
         });
         let characters: Vec<Option<char>> = characters.collect::<Result<_, WebDriverError>>()?;
         for character in characters.into_iter().flatten() {
-            self.run_work(Work::Key).await;
+            self.run_work(latency::KEY).await;
             self.type_key(character);
         }
         self.wait_until_idle().await;

@@ -6,7 +6,7 @@
 //! the same bytes. What a platform adds (wire, shell, package files) is a separate crate, such as
 //! `thumbwire-virtual-android`.
 //!
-//! Not here: time (it is an input), threads, files, the environment, the shell, ADB.
+//! Not here: the world's time (it is an input; [`time`] has the clocks that give it), threads, files, the environment, the shell, ADB.
 
 mod app;
 mod apps;
@@ -36,6 +36,7 @@ mod system_ui;
 mod tasks;
 #[cfg(test)]
 mod tests;
+pub mod time;
 pub mod video;
 mod view;
 mod widgets;

@@ -5,37 +5,9 @@
 //! whether anybody really waits.
 
 use super::VirtualPhone;
-use crate::latency::{ClockMode, LATEST, Profile, Work};
+use crate::latency;
+use thumbwire_virtual_phone::time::{ClockMode, Work, wait};
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
-
-/// The phone's clock while it follows real time.
-#[derive(Debug)]
-pub(super) struct RealTimeClock {
-    since: Instant,
-    /// Time that was skipped instead of waited for.
-    ahead: Duration,
-}
-
-impl RealTimeClock {
-    /// Resolution of the phone's clock: laying out a moving screen more often costs too much.
-    const STEP: Duration = Duration::from_millis(10);
-
-    pub(super) fn begin() -> Self {
-        Self { since: Instant::now(), ahead: Duration::ZERO }
-    }
-
-    /// The phone's uptime.
-    pub(super) fn uptime(&self) -> Duration {
-        let now = self.since.elapsed().saturating_add(self.ahead);
-        now - Duration::from_nanos((now.as_nanos() % Self::STEP.as_nanos()) as u64)
-    }
-
-    /// Lets time pass without waiting.
-    pub(super) fn skip(&mut self, time: Duration) {
-        self.ahead = self.ahead.saturating_add(time);
-    }
-}
 
 impl VirtualPhone {
     /// Lets the time pass that this work takes on the phone, and returns it.
@@ -46,14 +18,14 @@ impl VirtualPhone {
     }
 
     /// Lets that much time pass on the phone, for actions with a duration of their own such as a
-    /// swipe. In virtual time, and with [`Profile::Instant`], the world's clock moves forward and
-    /// nobody waits; otherwise real time passes too.
+    /// swipe. In virtual time, and on an instant phone, the world's clock moves forward and nobody
+    /// waits; otherwise real time passes too.
     pub(crate) async fn sleep(&self, time: Duration) {
         if time.is_zero() {
             return;
         }
         if self.waits() {
-            sleep_until(Instant::now() + time.min(LATEST)).await;
+            wait(time).await;
             self.with(|_| {});
         } else {
             let mut left = time;
@@ -79,12 +51,12 @@ impl VirtualPhone {
 
     /// Whether [`VirtualPhone::sleep`] takes real time.
     pub(crate) fn waits(&self) -> bool {
-        self.follows_real_time() && self.setup().profile != Profile::Instant
+        self.setup().clock.waits(self.setup().profile)
     }
 
     /// Bandwidth of the cable in each direction, in bytes per second; `None` for unlimited.
     pub(crate) fn bytes_per_second(&self) -> Option<u32> {
-        self.setup().profile.bytes_per_second().filter(|_| self.follows_real_time())
+        latency::bytes_per_second(self.setup().profile).filter(|_| self.follows_real_time())
     }
 
     /// Completes when those who watch the screen should look again because time passed; never in
@@ -92,7 +64,7 @@ impl VirtualPhone {
     pub(crate) async fn tick(&self) {
         const BEAT: Duration = Duration::from_millis(100);
         match self.follows_real_time() {
-            true => sleep_until(Instant::now() + BEAT).await,
+            true => wait(BEAT).await,
             false => std::future::pending().await,
         }
     }

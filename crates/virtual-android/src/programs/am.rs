@@ -8,7 +8,7 @@ use super::dumpsys::configuration;
 use super::intent::{self, ParsedIntent};
 use super::uiautomator2::appium;
 use super::{Invocation, appium_settings};
-use crate::latency::Work;
+use crate::latency;
 use crate::release::ToolKind;
 use crate::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::{Component, StartError, StartResult, World};
@@ -276,9 +276,9 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
     }
     let Ok(started) = started else { return Ok(0) };
     let (state, work) = match started {
-        StartResult::New => ("COLD", Some(Work::ColdStart)),
+        StartResult::New => ("COLD", Some(latency::COLD_START)),
         _ if on_top => ("UNKNOWN (0)", None),
-        StartResult::BroughtToFront => ("HOT", Some(Work::HotStart)),
+        StartResult::BroughtToFront => ("HOT", Some(latency::HOT_START)),
     };
     let cost = match work {
         Some(work) => call.phone.run_work(work).await.as_millis(),

@@ -41,7 +41,7 @@ pub(crate) use jar::{PATH, install};
 
 use super::Invocation;
 use crate::faults::Fault;
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
 use call_service::SHELL;
@@ -249,7 +249,7 @@ impl Helper {
         let is_act = ["key", "swipe", "tap", "text", "touch"].contains(&op);
         let _turn = if is_act { Some(self.touching.lock().await) } else { None };
         if is_act && op != "text" {
-            phone.run_work(Work::HelperTouch).await;
+            phone.run_work(latency::HELPER_TOUCH).await;
             self.acted();
         }
         let result = match op {

@@ -6,7 +6,7 @@
 mod old;
 
 use super::Invocation;
-use crate::latency::Work;
+use crate::latency;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::Frame;
 use thumbwire_virtual_shell::io::Status;
@@ -55,7 +55,7 @@ pub(super) async fn screencap(call: Invocation) -> Status {
         },
     };
     png |= file.is_some_and(|path| path.ends_with(".png"));
-    call.phone.run_work(if png { Work::CapturePng } else { Work::CaptureRaw }).await;
+    call.phone.run_work(if png { latency::CAPTURE_PNG } else { latency::CAPTURE_RAW }).await;
     let frame = call.phone.with(|phone| phone.screenshot());
     let bytes = if png { frame.png() } else { Some(as_raw(frame, call.release().colour_space)) };
     let Some(bytes) = bytes else {

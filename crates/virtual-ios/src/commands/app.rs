@@ -7,7 +7,8 @@ use thumbwire_virtual_phone::{Intent, KeyCode};
 use thumbwire_webdriver::{ActiveApp, AppCommand, AppState, ErrorCode, WebDriverError};
 
 use super::{Reply, refuse};
-use crate::latency::Work;
+use crate::latency;
+use thumbwire_virtual_phone::time::Work;
 use crate::phone::{State, VirtualIphone};
 use crate::tree::{SPRINGBOARD, app_name};
 
@@ -59,14 +60,14 @@ impl VirtualIphone {
         if bundle_id != SPRINGBOARD {
             self.with(|phone| phone.world.force_stop(&package));
         }
-        self.start(&package, Work::Launch).await
+        self.start(&package, latency::LAUNCH).await
     }
 
     /// Brings an app to the front.
     pub(super) async fn activate(&self, bundle_id: &str) -> Reply {
         let package = self.package(bundle_id)?;
         let runs = self.with(|phone| phone.world.pid_of(&package).is_some());
-        self.start(&package, if runs { Work::Activate } else { Work::Launch }).await
+        self.start(&package, if runs { latency::ACTIVATE } else { latency::LAUNCH }).await
     }
 
     async fn start(&self, package: &str, work: Work) -> Reply {
@@ -103,7 +104,7 @@ impl VirtualIphone {
             package
         });
         self.wait(Duration::from_secs_f64(seconds)).await;
-        self.start(&package, Work::Activate).await
+        self.start(&package, latency::ACTIVATE).await
     }
 
     async fn open_url(&self, url: String) -> Reply {
@@ -131,7 +132,7 @@ impl VirtualIphone {
         };
         let started = self.with(|phone| phone.world.start_intent(&intent));
         started.map_err(|_| refuse(ErrorCode::UnknownError, nobody))?;
-        self.run_work(Work::Activate).await;
+        self.run_work(latency::ACTIVATE).await;
         self.wait_until_idle().await;
         Ok(Value::Null)
     }

@@ -8,7 +8,7 @@ use thumbwire_webdriver::{
 
 use super::screen::encoded;
 use super::{Reply, refuse, resolve};
-use crate::latency::Work;
+use crate::latency;
 use crate::locate::{attribute, find_all};
 use crate::phone::{State, VirtualIphone};
 use crate::touches::{Touches, round};
@@ -87,7 +87,7 @@ impl VirtualIphone {
             }),
             ElementCommand::Screenshot { element } => {
                 let bounds = self.element(&element)?.bounds;
-                self.run_work(Work::Screenshot).await;
+                self.run_work(latency::SCREENSHOT).await;
                 let frame = self.with(|phone| phone.world.capture());
                 let part = frame.cropped(&bounds);
                 encoded(&part.ok_or_else(|| {
@@ -140,7 +140,7 @@ impl VirtualIphone {
     async fn clear(&self, element: &ElementId) -> Reply {
         self.focus(element, "cleared").await?;
         self.with(|phone| phone.world.replace_text(""));
-        self.run_work(Work::Key).await;
+        self.run_work(latency::KEY).await;
         Ok(Value::Null)
     }
 

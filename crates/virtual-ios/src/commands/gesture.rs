@@ -9,7 +9,7 @@ use thumbwire_webdriver::{
 };
 
 use super::{Reply, refuse, resolve};
-use crate::latency::Work;
+use crate::latency;
 use crate::locate::find_all;
 use crate::phone::VirtualIphone;
 use crate::touches::{Touches, round, travel_time};
@@ -188,7 +188,7 @@ impl VirtualIphone {
         for direction in [Direction::Down, Direction::Up] {
             for _ in 0..MAX_SCROLLS {
                 let before = self.with(|phone| phone.world.scene().clone());
-                self.run_work(Work::Tree).await;
+                self.run_work(latency::TREE).await;
                 let found = self.with(|phone| {
                     let snapshot = Snapshot::take(&mut phone.world);
                     let root =

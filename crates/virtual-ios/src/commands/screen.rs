@@ -7,7 +7,7 @@ use thumbwire_webdriver::{ErrorCode, Orientation, ScreenCommand, ScreenInfo, Siz
 
 use super::alert::Answer;
 use super::{Reply, refuse};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::{State, VirtualIphone};
 use crate::source::{SourceNode, SourceOptions, write_json_source, write_xml_source};
 
@@ -30,7 +30,7 @@ impl VirtualIphone {
                 Ok(write_json_source(&root, &SourceOptions::default()))
             }
             ScreenCommand::Screenshot => {
-                self.run_work(Work::Screenshot).await;
+                self.run_work(latency::SCREENSHOT).await;
                 let frame = self.with(|phone| phone.world.capture());
                 encoded(&frame)
             }

@@ -8,7 +8,7 @@ use thumbwire_webdriver::{
 
 use super::capabilities::merge_capabilities;
 use super::{Reply, refuse, unknown};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualIphone;
 use crate::session::Session;
 
@@ -66,7 +66,7 @@ impl VirtualIphone {
 
     async fn new_session(&self, request: &NewSession) -> Reply {
         let wanted = merge_capabilities(request)?;
-        self.run_work(Work::Session).await;
+        self.run_work(latency::SESSION).await;
         let bundle_id = wanted.text("bundleId").map(str::to_owned);
         if let Some(bundle_id) = &bundle_id {
             let restarts = wanted.get("forceAppLaunch").and_then(Value::as_bool).unwrap_or(true);

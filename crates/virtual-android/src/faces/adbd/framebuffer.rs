@@ -4,7 +4,7 @@
 //! space before Android 9. Source: `framebuffer_service.cpp` of AOSP's adb, and the headers in
 //! `framebuffer` of the captures.
 
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use thumbwire_adb::LinkStream;
 use thumbwire_virtual_phone::Frame;
@@ -19,7 +19,7 @@ const SRGB: u32 = 1;
 pub(super) async fn serve(phone: VirtualPhone, mut stream: LinkStream) {
     let release = phone.release();
     phone.inject_before("framebuffer").await;
-    phone.run_work(Work::CaptureRaw).await;
+    phone.run_work(latency::CAPTURE_RAW).await;
     let frame = phone.with(|phone| phone.screenshot());
     // The host may have disconnected; that is fine.
     let _ = stream.write_all(&header(&frame, release.colour_space)).await;

@@ -2,7 +2,7 @@
 //! 4.4.4.
 
 use super::{Invocation, NEW_TASK, ParsedIntent, intent, launch, services};
-use crate::latency::Work;
+use crate::latency;
 use thumbwire_virtual_phone::{StartError, StartResult};
 use thumbwire_virtual_shell::io::{Abort, Status};
 
@@ -186,7 +186,7 @@ async fn start(call: &Invocation, args: &[String]) -> Outcome {
     if started.is_err() {
         return Ok(());
     }
-    let cost = call.phone.run_work(Work::ColdStart).await.as_millis();
+    let cost = call.phone.run_work(latency::COLD_START).await.as_millis();
     if wait {
         let top = call.phone.with(|phone| phone.world.foreground().short());
         call.out(format!(

@@ -7,7 +7,7 @@
 //! implements that class itself.
 
 use super::super::Invocation;
-use crate::latency::Work;
+use crate::latency;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter};
 use std::io::Write as _;
 use thumbwire_virtual_shell::files::{Contents, FileType, Files};
@@ -137,7 +137,7 @@ async fn optimise(call: &Invocation, cache: &str) -> Result<(), JavaStartError> 
     match is_there {
         Some(true) => Ok(()),
         Some(false) => {
-            call.phone.run_work(Work::Optimise).await;
+            call.phone.run_work(latency::OPTIMISE).await;
             let made =
                 call.phone.with(|phone| phone.kernel.files.write(&first, b"dey\n036\0", 0o644));
             made.map_err(|why| JavaStartError::Aborted(format!("can't write to {cache}: {why}")))

@@ -4,7 +4,7 @@ use super::error::HelperError;
 use super::fields::{millis, number, point};
 use super::wire::Header;
 use super::{Answer, Helper, touch};
-use crate::latency::Work;
+use crate::latency;
 use thumbwire_virtual_phone::KeyCode;
 
 /// The longest gesture, in milliseconds.
@@ -40,7 +40,7 @@ pub(super) async fn key(helper: &Helper, header: &Header) -> Result<Answer, Help
     let times = number(header, "times", 1..=1_000, Some(1))?;
     for _ in 0..times {
         helper.phone.with(|phone| phone.world.key(KeyCode(code as u32)));
-        helper.phone.run_work(Work::Key).await;
+        helper.phone.run_work(latency::KEY).await;
         tokio::task::yield_now().await;
     }
     Ok(Answer::default())

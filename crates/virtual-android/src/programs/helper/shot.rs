@@ -5,7 +5,7 @@ use super::error::HelperError;
 use super::fields::{millis, number};
 use super::wire::Header;
 use super::{Answer, Helper};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use serde_json::json;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Options {
 pub(super) async fn shot(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
     let options = Options::of(header)?;
     let _using = helper.use_automation(options.limit).await?;
-    helper.phone.run_work(Work::HelperShot).await;
+    helper.phone.run_work(latency::HELPER_SHOT).await;
     compress(capture(&helper.phone), &options)
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn stream(
         let now = capture(phone);
         let is_new = last.as_ref() != Some(&now);
         if is_new {
-            phone.run_work(Work::HelperShot).await;
+            phone.run_work(latency::HELPER_SHOT).await;
             let picture = compress(now.clone(), &options)?;
             last = Some(now);
             if tell.send(picture).await.is_err() {

@@ -5,7 +5,7 @@ use super::error::HelperError;
 use super::fields::{flag, millis, text};
 use super::wire::Header;
 use super::{Answer, Helper};
-use crate::latency::Work;
+use crate::latency;
 use serde_json::{Value, json};
 
 /// A paste of fewer characters is slower than their keys.
@@ -56,11 +56,11 @@ pub(super) async fn put(helper: &Helper, header: &Header) -> Result<Answer, Help
     if method == "keys" {
         for character in typed.chars() {
             phone.with(|phone| phone.world.type_char(character));
-            phone.run_work(Work::Key).await;
+            phone.run_work(latency::KEY).await;
             tokio::task::yield_now().await;
         }
     } else {
-        phone.run_work(Work::HelperText).await;
+        phone.run_work(latency::HELPER_TEXT).await;
         phone.with(|phone| {
             let world = &mut phone.world;
             if replace {

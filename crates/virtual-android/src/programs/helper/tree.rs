@@ -7,7 +7,7 @@ use super::fields::{millis, number};
 use super::wire::Header;
 use super::{Answer, Helper};
 use crate::faults::Fault;
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::{State, VirtualPhone};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(super) async fn tree(
     if !idle.is_zero() {
         fields["still"] = helper.wait_until_still(idle, moving).await.into();
     }
-    phone.run_work(Work::HelperTree).await;
+    phone.run_work(latency::HELPER_TREE).await;
     let mut waited = Duration::ZERO;
     let none = phone.trigger(Fault::NoWindow, command).map(|hit| hit.time());
     let Taken { xml, nodes, truncated } = loop {

@@ -6,7 +6,7 @@
 //! reports nothing. `input keyevent` stamps each key when it presses it.
 
 use super::{Invocation, press, press_char};
-use crate::latency::Work;
+use crate::latency;
 use std::time::Duration;
 use thumbwire_virtual_phone::SYSTEM_PID;
 
@@ -29,9 +29,9 @@ pub(super) async fn type_text(call: &Invocation, text: &str) {
         });
         if !late {
             press_char(call, c);
-            call.phone.run_work(Work::Key).await;
+            call.phone.run_work(latency::KEY).await;
             if needs_shift(c) {
-                call.phone.run_work(Work::Key).await;
+                call.phone.run_work(latency::KEY).await;
             }
         }
         // In virtual time nothing waits, but other commands see the text grow too.
@@ -42,7 +42,7 @@ pub(super) async fn type_text(call: &Invocation, text: &str) {
 /// Presses a key and waits until it is finished, as `input keyevent` does.
 pub(super) async fn press_and_wait(call: &Invocation, code: u32) {
     press(call, code);
-    call.phone.run_work(Work::Key).await;
+    call.phone.run_work(latency::KEY).await;
 }
 
 /// Whether the virtual keyboard types the character with shift, which is a key of its own:

@@ -4,7 +4,7 @@
 //! The checks of an APK, and every `Failure […]`, are in `crate::packages`.
 
 use super::super::Invocation;
-use crate::latency::Work;
+use crate::latency;
 use crate::packages::{Apk, InstallError, InstallOptions};
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
@@ -66,7 +66,7 @@ pub(super) async fn install(call: &Invocation, command: &str) -> Status {
             return Ok(1);
         }
     }
-    call.phone.run_work(Work::Install).await;
+    call.phone.run_work(latency::INSTALL).await;
     match call.phone.with(|phone| phone.installer().commit(session.id)) {
         Ok(()) => call.out("Success\n").await.map(|()| 0),
         Err(refusal) => failed(call, &refusal).await,
@@ -99,7 +99,7 @@ pub(super) async fn uninstall(call: &Invocation) -> Status {
         let known = phone.world.packages().iter().any(|it| it.package == package);
         (known || !one_user).then(|| phone.installer().uninstall(package, keep))
     });
-    call.phone.run_work(Work::Install).await;
+    call.phone.run_work(latency::INSTALL).await;
     match gone {
         Some(true) => call.out("Success\n").await.map(|()| 0),
         Some(false) => call.out("Failure [DELETE_FAILED_INTERNAL_ERROR]\n").await.map(|()| 1),

@@ -5,7 +5,7 @@ mod lists;
 
 use super::install::SessionGuard;
 use super::{Invocation, installed, paths};
-use crate::latency::Work;
+use crate::latency;
 use crate::packages::InstallOptions;
 use crate::phone::State;
 use crate::programs::dumpsys;
@@ -248,7 +248,7 @@ async fn install(call: &Invocation) -> Result<String, Abort> {
     if written.is_err() {
         return Ok(format!("{named}Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]\n"));
     }
-    call.phone.run_work(Work::Install).await;
+    call.phone.run_work(latency::INSTALL).await;
     Ok(match call.phone.with(|phone| phone.installer().commit(session.id)) {
         Ok(()) => format!("{named}Success\n"),
         Err(refusal) => format!("{named}Failure [{}]\n", refusal.code),

@@ -3,7 +3,7 @@
 
 use super::super::Invocation;
 use super::install::{TOO_MANY, failed, length, number, opened, options, unable, write};
-use crate::latency::Work;
+use crate::latency;
 use thumbwire_virtual_shell::io::Status;
 
 /// `pm install-create [OPTION…]`
@@ -67,7 +67,7 @@ pub(super) async fn commit(call: &Invocation) -> Status {
         Ok(id) => id,
         Err(what) => return call.exception("install-commit", &what).await,
     };
-    call.phone.run_work(Work::Install).await;
+    call.phone.run_work(latency::INSTALL).await;
     match call.phone.with(|phone| phone.installer().commit(id)) {
         Ok(()) => call.out("Success\n").await.map(|()| 0),
         Err(refusal) => failed(call, &refusal).await,

@@ -19,7 +19,7 @@ mod settings;
 
 use super::http::{self, Request, Response, Service};
 use super::tree::Tree;
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use crate::phone::automation::AutomationGuard;
 use crate::program::Invocation;
@@ -309,7 +309,7 @@ impl Server {
 
     /// The screen, as far as the settings let the client see it.
     async fn tree(&self) -> Tree {
-        self.phone.run_work(Work::HelperTree).await;
+        self.phone.run_work(latency::HELPER_TREE).await;
         let all =
             lock(&self.session).as_ref().is_some_and(|it| it.settings.flag("enableMultiWindows"));
         self.phone.with(|phone| Tree::take(phone, all))

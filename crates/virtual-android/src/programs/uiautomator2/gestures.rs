@@ -1,7 +1,7 @@
 //! Fingers: what UiAutomator injects for a click, a swipe or a pinch. Times pass on the phone.
 
 use super::super::helper::touch::{FingerPath, play};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use std::time::Duration;
 use thumbwire_virtual_phone::{Point, Rect};
@@ -64,7 +64,7 @@ impl Direction {
 
 /// Plays the paths of several fingers at once.
 pub(super) async fn fingers(phone: &VirtualPhone, paths: &[FingerPath]) {
-    phone.run_work(Work::HelperTouch).await;
+    phone.run_work(latency::HELPER_TOUCH).await;
     play(phone, paths).await;
 }
 

@@ -1,7 +1,7 @@
 //! Texts of fields: `ACTION_SET_TEXT`, and keys.
 
 use super::tree::Element;
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use thumbwire_virtual_phone::{KeyCode, NodeAction};
 
@@ -34,7 +34,7 @@ const META_SHIFT: u64 = 1;
 
 /// Presses a key. With shift, the key of a letter types a capital.
 pub(super) async fn press_key(phone: &VirtualPhone, code: u32, meta: u64) {
-    phone.run_work(Work::Key).await;
+    phone.run_work(latency::KEY).await;
     let letter =
         code.checked_sub(29).and_then(|nth| u8::try_from(nth).ok()).filter(|nth| *nth < 26);
     phone.with(|phone| match letter.filter(|_| meta & META_SHIFT != 0) {
@@ -50,7 +50,7 @@ pub(super) async fn set_text(
     text: &str,
     replace: bool,
 ) -> bool {
-    phone.run_work(Work::HelperText).await;
+    phone.run_work(latency::HELPER_TEXT).await;
     phone.with(|phone| {
         let address = &element.address;
         if !element.is_field || !element.in_front {

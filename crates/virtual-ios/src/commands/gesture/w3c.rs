@@ -10,7 +10,7 @@ use thumbwire_webdriver::{
 };
 
 use crate::commands::{Reply, refuse};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualIphone;
 use crate::touches::{between, round, steps};
 
@@ -40,7 +40,7 @@ impl VirtualIphone {
             }
         }
         self.lift(&mut fingers);
-        self.run_work(Work::Touch).await;
+        self.run_work(latency::TOUCH).await;
         self.wait_until_idle().await;
         Ok(Value::Null)
     }
@@ -63,7 +63,7 @@ impl VirtualIphone {
                 InputItems::Key(keys) => match keys.get(tick) {
                     Some(KeyItem::Pause(time)) => lasts = lasts.max(millis(*time)),
                     Some(KeyItem::Down(key)) => {
-                        self.run_work(Work::Key).await;
+                        self.run_work(latency::KEY).await;
                         key.chars().for_each(|character| self.type_key(character));
                     }
                     Some(KeyItem::Up(_)) | None => {}

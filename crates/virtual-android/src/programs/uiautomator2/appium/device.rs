@@ -2,7 +2,7 @@
 
 use super::super::text;
 use super::{Outcome, invalid};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
 use base64::Engine as _;
@@ -122,7 +122,7 @@ fn turn(phone: &VirtualPhone, rotation: u8) -> Outcome {
 
 /// The screen, or a part of it, as a PNG in base64.
 pub(super) async fn screenshot(phone: &VirtualPhone, part: Option<&Rect>) -> Outcome {
-    phone.run_work(Work::HelperShot).await;
+    phone.run_work(latency::HELPER_SHOT).await;
     let frame = phone.with(|phone| phone.world.capture());
     let frame = match part {
         Some(part) => frame.cropped(part),

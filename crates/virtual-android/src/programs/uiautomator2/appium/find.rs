@@ -4,7 +4,7 @@ use super::super::java::{self, Expression, ScrollSearch};
 use super::super::selector::{Criterion, Selector, TextField, TextMatch};
 use super::super::tree::{Element, Index, Tree};
 use super::{Outcome, Server, invalid};
-use crate::latency::Work;
+use crate::latency;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use thumbwire_base::lock;
@@ -176,7 +176,7 @@ impl Server {
     /// Scrolls a list by one page. `false` at its end.
     pub(super) async fn scroll_page(&self, list: &Element, forward: bool) -> bool {
         let action = if forward { NodeAction::ScrollForward } else { NodeAction::ScrollBackward };
-        self.phone.run_work(Work::HelperTouch).await;
+        self.phone.run_work(latency::HELPER_TOUCH).await;
         list.in_front
             && self.phone.with(|phone| phone.world.perform_on_node(&list.address, &action))
     }

@@ -4,7 +4,7 @@ use super::super::gestures::{self, LONG_CLICK, STEP};
 use super::super::tree::Tree;
 use super::super::{source, text};
 use super::params::{Params, RpcError};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::{State, VirtualPhone};
 use crate::programs::helper::shot;
 use crate::release::sdk;
@@ -74,7 +74,7 @@ fn info(phone: &mut State) -> Value {
 
 async fn dump(phone: &VirtualPhone, params: &Params) -> Result<Value, RpcError> {
     let (compressed, depth) = (params.flag(0, false), params.number(1, Some(MAX_DEPTH))?);
-    phone.run_work(Work::HelperTree).await;
+    phone.run_work(latency::HELPER_TREE).await;
     let tree = phone.with(|phone| Tree::take(phone, !params.flag(2, false)));
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     Ok(source::for_python(&tree, compressed, depth).into())
@@ -88,7 +88,7 @@ async fn screenshot(phone: &VirtualPhone, params: &Params) -> Result<Value, RpcE
 
 /// The screen as a JPEG, scaled by up to 1.
 pub(super) async fn picture(phone: &VirtualPhone, scale: f64, quality: u8) -> Option<Vec<u8>> {
-    phone.run_work(Work::HelperShot).await;
+    phone.run_work(latency::HELPER_SHOT).await;
     let frame = phone.with(|phone| phone.world.capture());
     let longest = f64::from(frame.width.max(frame.height)) * scale.clamp(0.01, 1.0);
     shot::scaled(frame, longest.round() as u32).jpeg(quality)
@@ -135,7 +135,7 @@ async fn inject(phone: &VirtualPhone, params: &Params) -> Result<Value, RpcError
         }
     };
     let at = params.point(1)?;
-    phone.run_work(Work::HelperTouch).await;
+    phone.run_work(latency::HELPER_TOUCH).await;
     phone.with(|phone| phone.world.pointer(phase, at));
     Ok(true.into())
 }

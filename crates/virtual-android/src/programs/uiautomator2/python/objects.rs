@@ -6,7 +6,7 @@ use super::super::text;
 use super::super::tree::{Element, Index, Tree};
 use super::device::steps;
 use super::params::{Params, RpcError};
-use crate::latency::Work;
+use crate::latency;
 use crate::phone::VirtualPhone;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -68,7 +68,7 @@ struct Object<'a> {
 
 impl Object<'_> {
     async fn all(&self) -> (Tree, Vec<Index>) {
-        self.phone.run_work(Work::HelperTree).await;
+        self.phone.run_work(latency::HELPER_TREE).await;
         let tree = self.phone.with(|phone| Tree::take(phone, false));
         let found = self.selector.find_all(&tree, 0);
         (tree, found)
@@ -184,7 +184,7 @@ impl Object<'_> {
     async fn page(&self, forward: bool) -> Result<bool, RpcError> {
         let element = self.one().await?;
         let action = if forward { NodeAction::ScrollForward } else { NodeAction::ScrollBackward };
-        self.phone.run_work(Work::HelperTouch).await;
+        self.phone.run_work(latency::HELPER_TOUCH).await;
         Ok(self.phone.with(|phone| phone.world.perform_on_node(&element.address, &action)))
     }
 
