@@ -8,7 +8,7 @@ mod class_chain;
 mod predicate;
 mod source;
 
-use thumbwire_virtual_phone::xpath::find_by_xpath;
+use thumbwire_webdriver::xpath::find_by_xpath;
 use thumbwire_webdriver::{ErrorCode, Locator, Strategy, WebDriverError};
 
 pub(crate) use attribute::attribute;

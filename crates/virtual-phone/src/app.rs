@@ -19,7 +19,7 @@ use crate::device::{About, Battery};
 use crate::functions::{AppFunction, FunctionArgs};
 use crate::layout::Scrolls;
 use crate::packages::{Intent, Manifest};
-use crate::platform::Platform;
+use thumbwire_virtual_screen::Platform;
 use crate::services::{ServiceOutcome, ServiceStart};
 use crate::settings::Settings;
 use crate::storage::{StorageEntry, StorageRequest};

@@ -1,6 +1,6 @@
 //! The device: seed, release, model, battery, clipboard, and simulated location.
 
-use crate::platform::Platform;
+use thumbwire_virtual_screen::Platform;
 use crate::rng::SplitMix64;
 
 /// The device and its clipboard.

@@ -23,7 +23,7 @@ pub(crate) use self::pinch::{Pinch, PinchStep};
 pub(crate) use self::spelling::{suggestions, word_at};
 
 use self::keyboard::{KeyEffect, Keyboard};
-use crate::geometry::Point;
+use thumbwire_virtual_screen::Point;
 use crate::view::Tag;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -25,9 +25,9 @@ pub(crate) use self::lock_screen::{lock_screen, passcode_page};
 pub(crate) use self::springboard::springboard;
 pub(crate) use self::system::{home_indicator, status};
 
-use crate::geometry::Display;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::Display;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::platform::Role;
 use crate::view::{Content, View, class, frame, spacer};
 

@@ -15,12 +15,13 @@ use std::collections::BTreeMap;
 
 use taffy::prelude::*;
 
-use crate::geometry::Axis;
-use crate::geometry::Rect;
-use crate::graphics::text::{TextStyle, Typesetter};
-use crate::graphics::theme;
-use crate::graphics::theme::TextAppearance;
-use crate::scene::{ClippedOp, Flags, Node, PaintOp, Touch};
+use thumbwire_virtual_screen::Axis;
+use thumbwire_virtual_screen::Rect;
+use thumbwire_virtual_screen::text::{TextStyle, Typesetter};
+use crate::theme;
+use crate::theme::TextAppearance;
+use thumbwire_virtual_screen::{ClippedOp, PaintOp};
+use crate::scene::{Flags, Node, Touch};
 use crate::view::{Content, View, class};
 
 /// Scroll offsets of containers, in pixels, by owner and address.
@@ -440,7 +441,7 @@ mod tests {
     const AREA: Rect = Rect { left: 0, top: 0, right: 200, bottom: 300 };
 
     fn place(view: &View, scrolls: &mut Scrolls, focus: Option<&FocusMark>) -> Node {
-        let types = &mut Typesetter::new(crate::platform::Platform::Android);
+        let types = &mut Typesetter::new(thumbwire_virtual_screen::Platform::Android);
         let (package, owner) = ("com.x", "com.x/Main");
         Layout { types, scale: 1.0, package, owner, scrolls, focus }.place(view, AREA)
     }

@@ -1,21 +1,19 @@
 //! A virtual phone without a platform: views, layout, text, touch, keyboard, clock, apps, pixels,
-//! video.
+//! recordings. It draws with `thumbwire-virtual-screen`.
 //!
 //! Start with [`World`]: calls go in ([`World::pointer`], [`World::key`], [`World::start`],
 //! [`World::advance`]), a [`Scene`] or a [`Frame`] comes out. The same seed and the same calls give
 //! the same bytes. What a platform adds (wire, shell, package files) is a separate crate, such as
 //! `thumbwire-virtual-android`.
 //!
-//! Not here: the world's time (it is an input; [`time`] has the clocks that give it), threads, files, the environment, the shell, ADB.
+//! Not here: the world's time (it is an input; [`time`] has the clocks that give it), threads,
+//! files, the environment, the shell, ADB.
 
 mod app;
 mod apps;
 mod clock;
 mod device;
-mod frame;
 pub mod functions;
-mod geometry;
-mod graphics;
 mod input;
 mod ios_look;
 mod layout;
@@ -25,7 +23,6 @@ mod overlays;
 pub mod packages;
 mod permissions;
 mod platform;
-mod render;
 pub mod rng;
 mod scene;
 mod screen;
@@ -34,6 +31,7 @@ mod settings;
 mod storage;
 mod system_ui;
 mod tasks;
+mod theme;
 #[cfg(test)]
 mod tests;
 pub mod time;
@@ -41,12 +39,9 @@ pub mod video;
 mod view;
 mod widgets;
 mod world;
-pub mod xpath;
 
 pub use apps::{Contact, SeededArticle, SeededPlace};
 pub use device::{About, Battery, ScreenLock};
-pub use frame::Frame;
-pub use geometry::{Display, Point, Rect, TouchPhase};
 pub use input::{BroadcastKeyboard, BroadcastResult, KeyCode};
 pub use log::{Buffer, Log, LogLine, SYSTEM_PID};
 pub use notices::Notification;
@@ -55,8 +50,9 @@ pub use packages::{
     MetaData, MetaValue, ParsedPackage, StartError, StartResult,
 };
 pub use permissions::{PermissionError, RuntimePermission};
-pub use platform::{Platform, Role};
+pub use platform::Role;
 pub use scene::{Flags, Node, Scene, Window, WindowKind};
 pub use services::{CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult};
 pub use storage::{StorageEntry, StorageRequest};
+pub use thumbwire_virtual_screen::{Display, Frame, Platform, Point, Rect, TouchPhase};
 pub use world::{NodeAction, ServedField, Setup, World};

@@ -4,7 +4,7 @@
 //! `overlays/shade.rs` and the status bar. Not here: sounds, channels and importance; nothing pops
 //! up at the top edge ("heads-up").
 
-use crate::graphics::theme;
+use crate::theme;
 use crate::view::{View, row, text};
 use std::time::Duration;
 

@@ -29,7 +29,7 @@ use crate::notices::Notification;
 use crate::packages::Component;
 use crate::packages::Intent;
 use crate::permissions::PermissionAnswer;
-use crate::platform::Platform;
+use thumbwire_virtual_screen::Platform;
 use crate::scene::WindowKind;
 use crate::settings::Settings;
 use crate::view::{Tag, View};

@@ -1,18 +1,14 @@
 //! What is on the screen at one moment: windows, their nodes, and what each node paints.
 //!
-//! Dumps and frames are made from the same `Scene`, so they agree. `layout` makes it; `render`, the
+//! Dumps and frames are made from the same `Scene`, so they agree. `layout` makes it; painting, the
 //! touch recogniser and the shell's `uiautomator` read it. It has no behaviour: a tap yields a tag
 //! that the world hands back to the app.
 
-use std::sync::Arc;
-
-use crate::geometry::Axis;
-use crate::geometry::{Display, Rect};
-use crate::graphics::picture::Picture;
-use crate::graphics::text::ShapedText;
-use crate::graphics::theme::Colour;
 use crate::platform::Role;
 use crate::view::{FieldTraits, Tag};
+use thumbwire_virtual_screen::{
+    Axis, ClippedOp, Colour, Display, Frame, PaintOp, Rect, paint,
+};
 
 /// Everything visible at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +20,32 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// The pixels as the user sees them, in the size of its display.
+    pub(crate) fn frame(&self) -> Frame {
+        self.paint(&[])
+    }
+
+    /// The pixels of a screenshot: secure windows are black.
+    pub(crate) fn capture(&self) -> Frame {
+        let black = |window: &Window| {
+            let (rect, colour) = (window.bounds, Colour::hex(0));
+            ClippedOp { clip: rect, ink: PaintOp::Fill { rect, radius: 0.0, colour } }
+        };
+        let covers: Vec<Option<ClippedOp>> =
+            self.windows.iter().map(|window| window.secure.then(|| black(window))).collect();
+        self.paint(&covers)
+    }
+
+    /// The pixels of the windows, or of what covers them.
+    fn paint(&self, covers: &[Option<ClippedOp>]) -> Frame {
+        let covers = covers.iter().chain(std::iter::repeat(&None));
+        let ops = self.windows.iter().zip(covers).flat_map(|(window, cover)| {
+            let inside = window.root.walk().filter(|_| cover.is_none());
+            cover.iter().chain(inside.flat_map(|node| &node.inks))
+        });
+        paint((self.display.width, self.display.height), ops)
+    }
+
     /// The focused window, which is the one that a dump shows.
     pub fn focused(&self) -> Option<&Window> {
         self.windows.iter().find(|window| window.focused)
@@ -183,22 +205,4 @@ pub(crate) struct Touch {
     pub(crate) scroll: Option<(Axis, i32)>,
     /// The current offset, in pixels.
     pub(crate) scrolled: i32,
-}
-
-/// A paint operation and its clip rectangle.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ClippedOp {
-    pub(crate) clip: Rect,
-    pub(crate) ink: PaintOp,
-}
-
-/// A paint operation of `render`; all coordinates are screen pixels.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum PaintOp {
-    Shadow { rect: Rect, radius: f32, depth: f32 },
-    Fill { rect: Rect, radius: f32, colour: Colour },
-    Gradient { rect: Rect, radius: f32, from: Colour, to: Colour },
-    Stroke { rect: Rect, radius: f32, width: f32, colour: Colour },
-    Text { x: f32, y: f32, shaped: Arc<ShapedText>, colour: Colour, across: f32, align: f32 },
-    Picture { rect: Rect, radius: f32, scale: f32, picture: Arc<Picture> },
 }

@@ -2,12 +2,10 @@
 //!
 //! Start with [`Screen`]. It knows no apps; `world/windows.rs` decides which windows there are.
 
-use crate::frame::Frame;
-use crate::geometry::{Display, Rect};
-use crate::graphics::text::{TextStyle, Typesetter};
+use thumbwire_virtual_screen::{Display, Rect};
+use thumbwire_virtual_screen::text::{TextStyle, Typesetter};
 use crate::layout::{FocusMark, LaidOutField, Layout, Scrolls};
-use crate::platform::Platform;
-use crate::render::Renderer;
+use thumbwire_virtual_screen::Platform;
 use crate::scene::{Node, Scene};
 use crate::view::View;
 use std::collections::BTreeSet;
@@ -28,7 +26,6 @@ pub(crate) struct Screen {
     /// Packages whose windows were marked secure, whatever the app says.
     secure: BTreeSet<String>,
     types: Typesetter,
-    renderer: Renderer,
 }
 
 impl Screen {
@@ -50,7 +47,6 @@ impl Screen {
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),
             types: Typesetter::new(platform),
-            renderer: Renderer,
         }
     }
 
@@ -114,16 +110,6 @@ impl Screen {
     /// Stores the scene until something changes.
     pub(crate) fn keep_scene(&mut self, scene: Scene) -> &Scene {
         self.scene.insert(scene)
-    }
-
-    /// The pixels of a scene: as the user sees it, or as a screenshot shows it (`Renderer::frame`,
-    /// `Renderer::capture`).
-    pub(crate) fn paint(
-        &mut self,
-        paint: fn(&mut Renderer, &Scene) -> Frame,
-        scene: &Scene,
-    ) -> Frame {
-        paint(&mut self.renderer, scene)
     }
 
     /// The text fields of the view in front, in order.

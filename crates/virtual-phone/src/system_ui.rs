@@ -4,9 +4,9 @@
 
 use crate::clock::Clock;
 use crate::device::Battery;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::settings::Settings;
 use crate::view::{View, class, column, frame, icon, row, spacer, text};
 

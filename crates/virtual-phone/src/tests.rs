@@ -29,7 +29,7 @@ mod shop;
 
 use std::time::Duration;
 
-use crate::geometry::{Display, Point, TouchPhase};
+use thumbwire_virtual_screen::{Display, Point, TouchPhase};
 use crate::scene::{Node, WindowKind};
 use crate::world::{Setup, World};
 

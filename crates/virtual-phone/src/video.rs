@@ -1,34 +1,24 @@
-//! Screen recording: which screens were shown when, their pixels, H.264, MP4.
+//! Screen recording: which screens were shown when, drawn and encoded one by one.
 //!
 //! Start with [`Recording`]. After every step the phone passes what is on the screen to each
 //! [`FrameQueue`]; nothing else happens under the phone's lock, and it costs one layout. The
 //! recorder draws and encodes separately, a few rows at a time.
 //!
 //! ```text
-//!  phone.with ──► Screens ──► Recording ──► render ──► picture.rs ──► h264.rs (macroblock, block, cavlc, bits) ──► mp4.rs ──► bytes
+//!  phone.with ──► FrameQueue ──► Recording ──► Encoder ──► Muxer ──► bytes
 //! ```
 //!
 //! One picture per change, none while nothing moves, up to [`RATE`] per second: the screen at the
 //! end of each refresh. Times are the world's, so the same commands give the same video. Not here:
 //! programs, files, waiting.
 
-mod bits;
-mod block;
-mod cavlc;
-mod h264;
-mod macroblock;
-mod mp4;
-mod picture;
 mod screens;
 
-pub use self::h264::Encoder;
-pub use self::mp4::{Muxer, TrackInfo};
-pub use self::picture::{Area, Canvas};
 pub use self::screens::{FrameQueue, RATE, ScreenFrame};
+pub use thumbwire_virtual_screen::video::{Area, Canvas, Encoder, Muxer, TrackInfo};
 
-use self::mp4::TICKS;
-use crate::frame::Frame;
-use crate::render::Renderer;
+use thumbwire_virtual_screen::Frame;
+use thumbwire_virtual_screen::video::TICKS;
 
 /// Refreshes between key pictures: ten seconds, as `screenrecord` requests from the encoder.
 const KEY_EVERY: u64 = 10 * RATE;
@@ -36,7 +26,6 @@ const KEY_EVERY: u64 = 10 * RATE;
 /// Turns screens into encoded pictures, one after the other.
 pub struct Recording {
     encoder: Encoder,
-    renderer: Renderer,
     /// The refresh of the first picture.
     first: Option<u64>,
     last_key: u64,
@@ -57,7 +46,7 @@ pub struct Sample {
 impl Recording {
     /// A recording with these settings.
     pub fn new(encoder: Encoder) -> Self {
-        Self { encoder, renderer: Renderer, first: None, last_key: 0, now: 0 }
+        Self { encoder, first: None, last_key: 0, now: 0 }
     }
 
     /// The encoder's settings.
@@ -68,7 +57,7 @@ impl Recording {
     /// Draws a screen and starts it as the next picture; `false` if it looks like the last one.
     pub fn start_frame(&mut self, seen: &ScreenFrame) -> bool {
         let frame = match &seen.scene {
-            Some(scene) => self.renderer.frame(scene),
+            Some(scene) => scene.frame(),
             None => Frame::blank(seen.size.0, seen.size.1),
         };
         let first = *self.first.get_or_insert(seen.refresh);

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use taffy::prelude::*;
 
-use crate::geometry::Axis;
-use crate::graphics::icons::Icon;
-use crate::graphics::picture::Picture;
-use crate::graphics::theme::{Colour, TextAppearance};
+use thumbwire_virtual_screen::Axis;
+use thumbwire_virtual_screen::icons::Icon;
+use thumbwire_virtual_screen::picture::Picture;
+use crate::theme::{Colour, TextAppearance};
 use crate::platform::Role;
 
 /// A message to the app when something is touched: a name and a value.

@@ -4,9 +4,9 @@
 //! is at least 48 dp high and wide.
 
 use crate::app::DrawContext;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::{Colour, TOUCH, TextAppearance};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::{Colour, TOUCH, TextAppearance};
 use crate::platform::Role;
 use crate::view::{
     Content, Field, FieldTraits, Tag, View, class, column, frame, icon, row, spacer, text,

@@ -47,16 +47,15 @@ use crate::app::{InstalledApp, InstalledApps};
 use crate::apps;
 use crate::clock::PhoneClock;
 use crate::device::{About, Battery, Device};
-use crate::frame::Frame;
+use thumbwire_virtual_screen::Frame;
 use crate::functions::EnabledStates;
-use crate::geometry::Display;
+use thumbwire_virtual_screen::Display;
 use crate::input::Input;
 use crate::log::{Buffer, Log, SYSTEM_PID};
 use crate::notices::Notices;
 use crate::overlays::Overlays;
 use crate::permissions::Permissions;
-use crate::platform::Platform;
-use crate::render::Renderer;
+use thumbwire_virtual_screen::Platform;
 use crate::scene::Scene;
 use crate::screen::Screen;
 use crate::services::Services;
@@ -231,12 +230,12 @@ impl World {
     /// The pixels of exactly the scene that [`World::scene`] returns; black while the screen is
     /// off.
     pub fn frame(&mut self) -> Frame {
-        self.paint(Renderer::frame)
+        self.paint(Scene::frame)
     }
 
     /// The same as a screenshot: secure windows are black.
     pub fn capture(&mut self) -> Frame {
-        self.paint(Renderer::capture)
+        self.paint(Scene::capture)
     }
 
     /// A screenshot in the panel's natural orientation: rotated content lies on its side.
@@ -258,7 +257,7 @@ impl World {
         marked || self.apps.get(package).is_some_and(|app| app.app.is_secure())
     }
 
-    fn paint(&mut self, paint: fn(&mut Renderer, &Scene) -> Frame) -> Frame {
+    fn paint(&mut self, paint: fn(&Scene) -> Frame) -> Frame {
         if !self.screen.is_on() {
             let display = self.screen.display();
             return Frame::blank(display.width, display.height);
@@ -267,7 +266,7 @@ impl World {
             Some(scene) => scene,
             None => self.lay_out(),
         };
-        let frame = self.screen.paint(paint, &scene);
+        let frame = paint(&scene);
         self.screen.keep_scene(scene);
         frame
     }

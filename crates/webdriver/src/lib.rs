@@ -48,6 +48,8 @@ mod response;
 mod server;
 mod timeouts;
 mod values;
+#[cfg(feature = "server")]
+pub mod xpath;
 
 pub use actions::{InputItems, InputSource, KeyItem, Origin, PointerItem, PointerType, finger_tap};
 pub use capabilities::{Capabilities, NewSession, RequestedCapabilities};

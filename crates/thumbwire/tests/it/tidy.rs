@@ -81,7 +81,7 @@ fn every_file_is_a_module_or_a_target() {
 }
 
 /// What each crate may use of the workspace (ARCHITECTURE.md, "Layers and crates").
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("test-support", &[]),
     ("base", &[]),
     ("image", &[]),
@@ -94,7 +94,8 @@ const LAYERS: [(&str, &[&str]); 19] = [
     // The virtual phone shares only the wires and the writer of images with the product, so that it
     // cannot share its bugs: it reads APKs with its own code.
     ("virtual-shell", &["base"]),
-    ("virtual-phone", &["base", "image", "mobile-mcp"]),
+    ("virtual-screen", &["image"]),
+    ("virtual-phone", &["base", "mobile-mcp", "virtual-screen"]),
     (
         "virtual-android",
         &["adb", "base", "mobile-mcp", "virtual-phone", "virtual-shell", "webdriver"],

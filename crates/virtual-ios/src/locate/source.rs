@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use thumbwire_virtual_phone::xpath::XPathDocument;
+use thumbwire_webdriver::xpath::XPathDocument;
 
 use super::attribute::attribute;
 use crate::tree::Snapshot;

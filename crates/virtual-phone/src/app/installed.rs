@@ -1,8 +1,8 @@
 //! Installed apps: manifest, process and stored values of each.
 
 use crate::app::{App, BuiltInApp, Preferences};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme::{self, Colour};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme::{self, Colour};
 use crate::packages::{BuiltInPackage, Manifest};
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};

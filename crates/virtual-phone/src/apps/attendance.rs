@@ -11,8 +11,8 @@
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::dates::month_name;
 use crate::clock::{SWITCHED_ON, date_time};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::services::{ServiceOutcome, ServiceStart};
 use crate::view::{Tag, View, column, text};
 use crate::widgets::{

@@ -20,9 +20,9 @@ use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
 use crate::functions::{AppFunction, FunctionArgs};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::packages::{AppIcon, Intent};
 use crate::view::{Tag, View};
 

@@ -14,9 +14,9 @@ mod people;
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::packages::AppIcon;
 use crate::view::{Tag, View};
 

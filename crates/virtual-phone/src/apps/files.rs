@@ -6,9 +6,9 @@
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::clock::{Clock, SWITCHED_ON};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::packages::AppIcon;
 use crate::storage::{StorageEntry, StorageRequest};
 use crate::view::{FieldTraits, Tag, View, class, column, row, text};

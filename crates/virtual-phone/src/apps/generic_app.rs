@@ -2,8 +2,8 @@
 //! screen says so.
 
 use crate::app::{App, AppContext, DrawContext, Event};
-use crate::graphics::theme;
-use crate::graphics::theme::{Colour, TextAppearance};
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::packages::ComponentKind;
 use crate::packages::{AppIcon, Manifest};
 use crate::view::{View, class, column, row, text};

@@ -7,13 +7,13 @@
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::apps::generic_app::sign;
-use crate::graphics::icons::Icon;
-use crate::graphics::picture::{Mark, Picture};
-use crate::graphics::theme;
-use crate::graphics::theme::{Colour, TextAppearance};
+use thumbwire_virtual_screen::icons::Icon;
+use thumbwire_virtual_screen::picture::{Mark, Picture};
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::ios_look::springboard;
 use crate::packages::{AppIcon, Manifest};
-use crate::platform::Platform;
+use thumbwire_virtual_screen::Platform;
 use crate::tasks::HOME;
 use crate::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, spacer, text,

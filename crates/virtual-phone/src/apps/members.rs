@@ -8,9 +8,9 @@
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::packages::AppIcon;
 use crate::view::{FieldTraits, ImeAction, Tag, View, column, icon, row, text};
 use crate::widgets::{

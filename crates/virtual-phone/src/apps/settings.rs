@@ -9,9 +9,9 @@ mod rows;
 use self::pages::Page;
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::packages::{AppIcon, Intent};
 use crate::view::{Tag, View};
 

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::geometry::Axis;
-use crate::geometry::Point;
+use thumbwire_virtual_screen::Axis;
+use thumbwire_virtual_screen::Point;
 
 /// `ViewConfiguration.getScrollFriction`.
 const FRICTION: f64 = 0.015;

@@ -1,6 +1,6 @@
 //! The focus, and editing the focused field's text.
 
-use crate::geometry::{Point, Rect};
+use thumbwire_virtual_screen::{Point, Rect};
 use crate::view::FieldTraits;
 
 /// The focused node.

@@ -1,6 +1,6 @@
 //! A finger on the screen: its path, and what it touches.
 
-use crate::geometry::{Axis, Point, Rect};
+use thumbwire_virtual_screen::{Axis, Point, Rect};
 use crate::input::VelocityTracker;
 use crate::scene::Node;
 use crate::view::Tag;

@@ -3,10 +3,10 @@
 //! [`view`] draws it, [`Keyboard::press`] interprets its keys. It is not part of the app's dump, as
 //! on real phones. Layouts: US letters and two pages of symbols.
 
-use crate::geometry::Display;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::{Colour, TextAppearance};
+use thumbwire_virtual_screen::Display;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, spacer, text};
 
 /// The package that owns the window.

@@ -4,7 +4,7 @@
 //! once the distance has changed by twice the touch slop, and a distance below 27 mm
 //! (`config_minScalingSpan`) does not count.
 
-use crate::geometry::Point;
+use thumbwire_virtual_screen::Point;
 use crate::input::TouchedWindow;
 use crate::view::Tag;
 

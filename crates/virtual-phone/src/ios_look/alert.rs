@@ -3,7 +3,7 @@
 //!
 //! Two buttons stand side by side if both are short (Apple's Human Interface Guidelines, "Alerts").
 
-use crate::graphics::theme::{self, Colour, TextAppearance};
+use crate::theme::{self, Colour, TextAppearance};
 use crate::ios_look::bars::{BODY, TITLE};
 use crate::ios_look::colours::{BLACK, RED, SEPARATOR, TINT};
 use crate::ios_look::restyle;

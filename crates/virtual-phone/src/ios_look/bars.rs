@@ -1,7 +1,7 @@
 //! Navigation bars, search rows and tab bars, made of Android's toolbars and bottom navigation.
 
-use crate::graphics::icons::Icon;
-use crate::graphics::theme::{self, Colour, TextAppearance};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme::{self, Colour, TextAppearance};
 use crate::ios_look::colours::{BAR, BLACK, FIELD, GREY, SEPARATOR, TINT};
 use crate::ios_look::{HAIR, at_end};
 use crate::platform::Role;

@@ -3,9 +3,9 @@
 //! Keys are named as XCUITest finds them: `shift`, `delete`, `more`, `space`, and `return` or what
 //! it does. It has no key that hides it: return does, in a field of one line, and leaving the page.
 
-use crate::geometry::Display;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme::{self, Colour, TextAppearance};
+use thumbwire_virtual_screen::Display;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme::{self, Colour, TextAppearance};
 use crate::input::keyboard::{Keyboard, Page};
 use crate::ios_look::colours::{BLACK, TINT};
 use crate::platform::Role;

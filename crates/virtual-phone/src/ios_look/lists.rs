@@ -1,7 +1,7 @@
 //! Lists: rows that can be tapped become cells of inset groups, with separators and chevrons.
 
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::ios_look::HAIR;
 use crate::ios_look::bars;
 use crate::ios_look::colours::{CHEVRON, GROUPED, SEPARATOR};

@@ -1,7 +1,7 @@
 //! The lock screen: date and time, and the page that asks for the passcode.
 
 use crate::clock::Clock;
-use crate::graphics::theme::{self, Colour, TextAppearance};
+use crate::theme::{self, Colour, TextAppearance};
 use crate::view::{View, class, column, frame, row, spacer, text};
 
 const GROUND: (Colour, Colour) = (Colour::hex(0x16325C), Colour::hex(0x3E7CB1));

@@ -1,7 +1,7 @@
 //! The home screen: a grid of icons on each page, a dock below, no drawer.
 
 use crate::app::DrawContext;
-use crate::graphics::theme::{self, TextAppearance};
+use crate::theme::{self, TextAppearance};
 use crate::packages::{AppIcon, Manifest};
 use crate::platform::Role;
 use crate::view::{View, class, column, icon, row, spacer, text};

@@ -2,8 +2,8 @@
 
 use crate::clock::Clock;
 use crate::device::Battery;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme::{self, Colour, TextAppearance};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme::{self, Colour, TextAppearance};
 use crate::ios_look::colours::BLACK;
 use crate::settings::Settings;
 use crate::view::{View, class, frame, icon, row, spacer, text};

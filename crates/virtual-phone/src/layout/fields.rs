@@ -1,6 +1,6 @@
 //! The text fields of a view, and a walk through all views with their addresses.
 
-use crate::graphics::theme::TextAppearance;
+use crate::theme::TextAppearance;
 use crate::layout::Addresses;
 use crate::view::{Content, FieldTraits, View};
 

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use crate::geometry::Rect;
-use crate::graphics::text::{ShapedText, TextStyle};
-use crate::graphics::theme;
-use crate::graphics::theme::{Align, Colour};
+use thumbwire_virtual_screen::Rect;
+use thumbwire_virtual_screen::text::{ShapedText, TextStyle};
+use crate::theme;
+use crate::theme::{Align, Colour};
 use crate::layout::{FocusMark, PlacementPass, setting};
-use crate::scene::{ClippedOp, PaintOp};
+use thumbwire_virtual_screen::{ClippedOp, PaintOp};
 use crate::view::{Content, Field, View};
 
 impl PlacementPass<'_, '_, '_> {

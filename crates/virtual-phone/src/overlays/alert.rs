@@ -1,7 +1,7 @@
 //! An unexpected alert that covers the app until the user answers it.
 
 use crate::app::Event;
-use crate::graphics::theme;
+use crate::theme;
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach};
 use crate::scene::WindowKind;
 use crate::view::View;

@@ -6,8 +6,8 @@
 //! before Android 7 both were a message with one or two buttons.
 
 use crate::app::Event;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest};
 use crate::packages::Intent;
 use crate::view::{View, class, column, icon, row, text};

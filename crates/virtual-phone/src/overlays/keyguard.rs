@@ -10,11 +10,11 @@
 
 use crate::app::Event;
 use crate::clock::Clock;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::ios_look::{lock_screen, passcode_page};
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlaySize};
-use crate::platform::Platform;
+use thumbwire_virtual_screen::Platform;
 use crate::scene::WindowKind;
 use crate::system_ui;
 use crate::view::{

@@ -7,8 +7,8 @@
 //! `text_edit_suggestion_item.xml` of Android 4.4.
 
 use crate::app::Event;
-use crate::geometry::{Display, Rect};
-use crate::graphics::theme;
+use thumbwire_virtual_screen::{Display, Rect};
+use crate::theme;
 use crate::overlays::{
     Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest, OverlaySize,
 };

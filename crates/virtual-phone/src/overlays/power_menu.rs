@@ -5,7 +5,7 @@
 //! the phone.
 
 use crate::app::Event;
-use crate::graphics::theme;
+use crate::theme;
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach};
 use crate::scene::WindowKind;
 use crate::system_ui;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::app::Event;
 use crate::clock::Clock;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::notices::Notification;
 use crate::overlays::{
     Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest, OverlaySize,

@@ -1,7 +1,7 @@
 //! The package manager's record of an app.
 
-use crate::graphics::icons::Icon;
-use crate::graphics::theme::{self, Colour};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme::{self, Colour};
 use crate::packages::{BuiltInPackage, ComponentKind, Installation, ParsedPackage};
 use std::sync::Arc;
 use thumbwire_mobile_mcp::Descriptor;

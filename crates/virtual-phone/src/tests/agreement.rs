@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::frame::Frame;
-use crate::geometry::Rect;
+use thumbwire_virtual_screen::Frame;
+use thumbwire_virtual_screen::Rect;
 use crate::input::KeyCode;
 use crate::input::hit;
-use crate::render::Renderer;
-use crate::scene::{PaintOp, Scene, Window};
+use thumbwire_virtual_screen::{PaintOp};
+use crate::scene::{Scene, Window};
 use crate::world::Setup;
 
 /// Every page by name, and a phone that shows it.
@@ -274,15 +274,14 @@ fn text_is_painted_only_inside_its_bounds() {
             continue;
         }
         let scene = world.scene().clone();
-        let mut renderer = Renderer;
-        let whole = renderer.frame(&scene);
+        let whole = scene.frame();
         let window = app_window(&mut world);
         let texts = window.root.walk().filter(|node| !node.text.is_empty());
         for node in texts.filter(|node| node.children.is_empty()).take(14) {
             let mut without = scene.clone();
             let root = &mut without.windows[0].root;
             wipe(root, &node.address);
-            let changed = difference(&whole, &renderer.frame(&without));
+            let changed = difference(&whole, &without.frame());
             assert!(!changed.is_empty(), "{page}: nothing is painted for {}", node.address);
             assert!(node.bounds.encloses(&changed), "{page}: {} inked {changed:?}", node.address);
         }
@@ -322,7 +321,7 @@ fn app_paints_nothing_below_its_window() {
     let bottom = scene.windows[0].bounds.bottom;
     assert!(bottom < SMALL.height, "the keyboard takes its part");
     let only = Scene { windows: scene.windows[..1].to_vec(), ..scene };
-    let frame = Renderer.frame(&only);
+    let frame = only.frame();
     let below = &frame.rgba[(bottom * SMALL.width * 4) as usize..];
     assert!(below.chunks(4).all(|pixel| pixel == [0, 0, 0, 255]));
 }

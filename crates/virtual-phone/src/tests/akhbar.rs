@@ -1,7 +1,7 @@
 //! An app with a right-to-left layout.
 
 use super::*;
-use crate::geometry::Rect;
+use thumbwire_virtual_screen::Rect;
 use crate::input::KeyCode;
 
 #[test]
@@ -30,7 +30,7 @@ fn short_rtl_lines_start_at_the_right_edge() {
 
 #[test]
 fn arabic_letters_are_shaped_and_none_is_missing() {
-    use crate::graphics::text::{Face, TextStyle, Typesetter};
+    use thumbwire_virtual_screen::text::{Face, TextStyle, Typesetter};
     let mut types = Typesetter::new(crate::Platform::Android);
     let setting = TextStyle { size: 20.0, line: 26.0, medium: false, lines: 0, wrap: None };
     let mut glyphs = |text: &str| {
@@ -114,7 +114,7 @@ fn centred_text_stays_centred_in_rtl() {
 fn field_caret_and_ink(world: &mut World) -> (Rect, Rect, Rect) {
     let field = node(world, "search_src_text").unwrap();
     let caret = field.inks.iter().find_map(|inked| match &inked.ink {
-        crate::scene::PaintOp::Fill { rect, .. } => Some(*rect),
+        thumbwire_virtual_screen::PaintOp::Fill { rect, .. } => Some(*rect),
         _ => None,
     });
     let (caret, frame) = (caret.expect("a caret"), world.frame());

@@ -1,7 +1,7 @@
 //! What only shows in the pixels.
 
 use super::*;
-use crate::graphics::theme;
+use crate::theme;
 use crate::world::Setup;
 
 #[test]

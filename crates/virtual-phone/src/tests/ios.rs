@@ -1,9 +1,10 @@
 //! A phone in iOS's manner.
 
 use crate::ScreenLock;
-use crate::geometry::Display;
+use thumbwire_virtual_screen::Display;
 use crate::input::KeyCode;
-use crate::platform::{Platform, Role};
+use crate::platform::Role;
+use thumbwire_virtual_screen::Platform;
 use crate::scene::{Node, WindowKind};
 use crate::tests::{CLOCK, CONTACTS, MAPS, NOTES, SETTINGS, drag, press, shows, tap, type_text};
 use crate::world::{Setup, World};

@@ -5,10 +5,11 @@
 //! (`Layout.getOffsetForHorizontal`), and MOVE_HOME and MOVE_END go to the ends of the caret's
 //! line, not of the text (`ArrowKeyMovementMethod.home`).
 
-use crate::geometry::Point;
-use crate::graphics::text::{ShapedText, TextStyle};
+use thumbwire_virtual_screen::Point;
+use thumbwire_virtual_screen::text::{ShapedText, TextStyle};
 use crate::layout::{LaidOutField, line_of, mask_password, setting};
-use crate::scene::{Node, PaintOp};
+use thumbwire_virtual_screen::{PaintOp};
+use crate::scene::{Node};
 use crate::world::World;
 use std::ops::Range;
 use std::sync::Arc;

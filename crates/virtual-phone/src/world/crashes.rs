@@ -10,7 +10,7 @@ use crate::log::Buffer;
 use crate::log::SYSTEM_PID;
 use crate::overlays::{AnrDialog, CrashDialog};
 use crate::overlays::{LISTS_FROM, title_of_crash};
-use crate::platform::Platform;
+use thumbwire_virtual_screen::Platform;
 use crate::world::World;
 
 /// `ApplicationInfo.flags` of an arbitrary app, as `am_anr` prints them.

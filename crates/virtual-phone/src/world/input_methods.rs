@@ -194,8 +194,8 @@ mod tests {
             .into_iter()
             .find(|node| node.id.as_deref().is_some_and(|id| id.ends_with("/new_note_button")));
         let at = add.expect("the button").bounds.center();
-        world.pointer(crate::geometry::TouchPhase::Down, at);
-        world.pointer(crate::geometry::TouchPhase::Up, at);
+        world.pointer(thumbwire_virtual_screen::TouchPhase::Down, at);
+        world.pointer(thumbwire_virtual_screen::TouchPhase::Up, at);
         assert_eq!(world.focused_text().as_deref(), Some(""));
     }
 

@@ -2,7 +2,7 @@
 //! a finger.
 
 use crate::app::Event;
-use crate::geometry::Axis;
+use thumbwire_virtual_screen::Axis;
 use crate::scene::{Node, WindowKind};
 use crate::world::World;
 

@@ -1,6 +1,6 @@
 //! Posts, removes and opens notifications.
 
-use crate::graphics::icons::Icon;
+use thumbwire_virtual_screen::icons::Icon;
 use crate::notices::{Notification, SHELL, SIGNS};
 use crate::packages::{Intent, StartError, StartResult};
 use crate::permissions::POST_NOTIFICATIONS;

@@ -1,6 +1,6 @@
 //! Opens lists over the app in front: its options menu, and suggestions for a misspelt word.
 
-use crate::geometry::Rect;
+use thumbwire_virtual_screen::Rect;
 use crate::input::{suggestions, word_at};
 use crate::overlays::{Popup, PowerMenu, is_popup};
 use crate::view::ImeAction;

@@ -1,6 +1,6 @@
 //! The screen's size and rotation.
 
-use crate::geometry::Display;
+use thumbwire_virtual_screen::Display;
 use crate::world::World;
 
 impl World {

@@ -1,6 +1,6 @@
 //! The text field that the keyboard types into, as its app reports it to the input method.
 
-use crate::geometry::Rect;
+use thumbwire_virtual_screen::Rect;
 use crate::scene::{Node, WindowKind};
 use crate::view::{ImeAction, class};
 use crate::world::World;

@@ -14,12 +14,12 @@
 //! touch stops it and does nothing else.
 
 use crate::app::Event;
-use crate::geometry::{Axis, Point, Rect, TouchPhase};
+use thumbwire_virtual_screen::{Axis, Point, Rect, TouchPhase};
 use crate::input::{
     DragMode, Fling, Gesture, Pinch, PinchStep, Target, TouchedWindow, VelocityTracker, hit,
 };
 use crate::log::SYSTEM_PID;
-use crate::platform::Platform;
+use thumbwire_virtual_screen::Platform;
 use crate::scene::{Node, WindowKind};
 use crate::view::Tag;
 use crate::world::World;

@@ -5,16 +5,17 @@
 
 use crate::app::DrawContext;
 use crate::clock::Clock;
-use crate::geometry::Rect;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::Rect;
+use crate::theme;
 use crate::input::keyboard;
 use crate::ios_look;
 use crate::layout::{FocusMark, fields, visit};
 use crate::notices::BANNER;
 use crate::overlays::{Overlay, OverlaySize};
 use crate::packages::Manifest;
-use crate::platform::Platform;
-use crate::scene::{ClippedOp, Node, PaintOp, Scene, Window, WindowKind};
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::{ClippedOp, PaintOp};
+use crate::scene::{Node, Scene, Window, WindowKind};
 use crate::system_ui;
 use crate::view::{BoxStyle, Content, View, column, frame};
 use crate::world::World;

@@ -6,7 +6,7 @@
 use super::super::dump::accessibility_text;
 use crate::phone::State;
 use std::borrow::Cow;
-use thumbwire_virtual_phone::xpath::XPathDocument;
+use thumbwire_webdriver::xpath::XPathDocument;
 use thumbwire_virtual_phone::{Node, NodeAction, Rect, Window, WindowKind};
 
 /// The place of an element in [`Tree::elements`].

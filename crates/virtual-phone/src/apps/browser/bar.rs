@@ -3,8 +3,8 @@
 use crate::app::DrawContext;
 use crate::apps::browser::web::enlarge;
 use crate::apps::browser::{Browser, URL, site};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::view::{FieldTraits, ImeAction, View, class, frame, icon, row, text};
 use crate::widgets::{field, icon_button, list, list_row, page, search_toolbar};
 

@@ -6,8 +6,8 @@ use crate::apps::browser::web::{
     toggle,
 };
 use crate::apps::browser::{Form, NAME, WORDS};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, View, class};
 
 pub(super) const HOME: &str = "https://lighthouse.example/";

@@ -5,9 +5,9 @@
 //! Source: `web_contents_accessibility_impl.cc` and `BrowserAccessibilityAndroid::GetClassName` in
 //! Chromium.
 
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::{Colour, TextAppearance};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::view::{Content, FieldTraits, Tag, View, class, column, icon, row, text};
 use crate::widgets::field;
 

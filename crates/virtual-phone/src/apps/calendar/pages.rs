@@ -3,9 +3,9 @@
 use crate::app::DrawContext;
 use crate::apps::calendar::{Calendar, Entry, Form, PLACE, TITLE};
 use crate::apps::dates::{Day, WEEKDAYS, month_name};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::TextAppearance;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::TextAppearance;
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, text};
 use crate::widgets::{
     dialog, empty_state, floating_button, form_field, icon_button, list, list_row, message, page,

@@ -2,9 +2,9 @@
 
 use crate::app::DrawContext;
 use crate::apps::clock::{ClockApp, ClockTab, Editor, LABEL, Watch, left, number};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::TextAppearance;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::TextAppearance;
 use crate::view::{FieldTraits, Tag, View, class, column, frame, icon, row, spacer, text};
 use crate::widgets::{
     empty_state, floating_button, form_field, icon_button, list, page, pill, switch, tabs,

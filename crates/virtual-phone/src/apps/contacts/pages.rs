@@ -2,9 +2,9 @@
 
 use crate::app::DrawContext;
 use crate::apps::contacts::{Contacts, FIELDS, Form, LIST, OpenDialog, Person, SEARCH};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::{Colour, TextAppearance};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, spacer, text};
 use crate::widgets::{
     dialog, empty_state, field, floating_button, icon_button, list, list_row, message, page, pill,

@@ -1,8 +1,8 @@
 //! The drawn map: streets, parks, a river, houses and pins. Paint only; nothing here is touchable.
 
 use crate::apps::maps::places::Place;
-use crate::graphics::picture::{Mark, Picture};
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::picture::{Mark, Picture};
+use crate::theme::Colour;
 use crate::rng::SplitMix64;
 use crate::system_ui::STATUS;
 

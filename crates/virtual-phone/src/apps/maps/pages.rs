@@ -4,9 +4,9 @@ use crate::app::DrawContext;
 use crate::apps::maps::map_drawing;
 use crate::apps::maps::places::{Category, Place};
 use crate::apps::maps::{FIELD, Maps, Tab};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, text};
 use crate::widgets::{
     badge, chip, divider, empty_state, field, icon_button, list_row, page, search_toolbar, tabs,

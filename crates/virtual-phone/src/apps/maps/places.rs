@@ -1,7 +1,7 @@
 //! The places of the city. Names are fixed; the seed decides ratings, distances and order.
 
-use crate::graphics::icons::Icon;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme::Colour;
 use crate::rng::SplitMix64;
 
 /// A category of places, with a search word.

@@ -2,8 +2,8 @@
 
 use crate::app::DrawContext;
 use crate::apps::messages::{COMPOSE, LIST, Message, Messages, TO, colour_of, draft_key};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
 use crate::view::{FieldTraits, View, class, column, frame, row, spacer, text};
 use crate::widgets::{
     badge, dialog, empty_state, field, floating_button, icon_button, list, message, page,

@@ -10,10 +10,10 @@ use crate::apps::settings::rows::{
     Setting, category_row, choice, heading, info_row, link, main_switch, slider_row, toggle,
     toggle_as,
 };
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
-use crate::platform::Platform;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
+use thumbwire_virtual_screen::Platform;
 use crate::settings::Settings;
 use crate::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::widgets::{

@@ -1,9 +1,9 @@
 //! The rows of Settings. Resource ids are those of Android's preference screens.
 
 use crate::app::DrawContext;
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::platform::Role;
 use crate::view::{Tag, View, class, column, icon, row, text};
 use crate::widgets::{badge, slider, switch};

@@ -1,6 +1,6 @@
 //! The catalog: 500 articles whose names, prices and order the seed decides.
 
-use crate::graphics::icons::Icon;
+use thumbwire_virtual_screen::icons::Icon;
 use crate::rng::SplitMix64;
 
 /// Number of articles.

@@ -4,9 +4,9 @@ use crate::app::DrawContext;
 use crate::apps::shop::catalog::KINDS;
 use crate::apps::shop::pages::order_name;
 use crate::apps::shop::{FIELDS, Shop, price};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, spacer, text};
 use crate::widgets::{
     badge, divider, empty_state, form_field, icon_button, list, page, text_button, toolbar,

@@ -3,9 +3,9 @@
 use crate::app::DrawContext;
 use crate::apps::shop::catalog::{Article, KINDS};
 use crate::apps::shop::{LIST, SEARCH, Shop, price};
-use crate::graphics::icons::Icon;
-use crate::graphics::theme;
-use crate::graphics::theme::{Colour, TextAppearance};
+use thumbwire_virtual_screen::icons::Icon;
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, spacer, text};
 use crate::widgets::{
     badge, chip, empty_state, field, icon_button, list, long_list, page, thousands, toolbar,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use thumbwire_base::lock;
 use thumbwire_virtual_phone::NodeAction;
-use thumbwire_virtual_phone::xpath::find_by_xpath;
+use thumbwire_webdriver::xpath::find_by_xpath;
 use thumbwire_webdriver::{ElementId, ErrorCode, WebDriverError};
 
 /// Maximum elements that are remembered; the oldest is forgotten.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use skrifa::{FontRef, MetadataProvider};
 
-use crate::graphics::icons::Icon;
+use crate::icons::Icon;
 use crate::platform::Platform;
 use parley::fontique::{
     Blob, Collection, CollectionOptions, FontInfoOverride, Script, SourceCache,
@@ -26,72 +26,92 @@ use parley::{
 
 /// A font face of the phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Face {
+pub enum Face {
+    /// Roboto, for Android.
     Regular,
+    /// Its bolder cut.
     Medium,
+    /// Inter, for iOS.
     IosRegular,
+    /// Its bolder cut.
     IosMedium,
+    /// Material Icons.
     Icons,
+    /// Noto Sans Arabic, for both.
     Arabic,
+    /// Noto Sans Hebrew, for both.
     Hebrew,
 }
 
 impl Face {
     /// The font file.
-    pub(crate) fn bytes(self) -> &'static [u8] {
+    pub fn bytes(self) -> &'static [u8] {
         match self {
-            Self::Regular => include_bytes!("../../fonts/Roboto-Regular.ttf"),
-            Self::Medium => include_bytes!("../../fonts/Roboto-Medium.ttf"),
-            Self::IosRegular => include_bytes!("../../fonts/Inter-Regular-subset.otf"),
-            Self::IosMedium => include_bytes!("../../fonts/Inter-Medium-subset.otf"),
-            Self::Icons => include_bytes!("../../fonts/MaterialIcons-subset.ttf"),
-            Self::Arabic => include_bytes!("../../fonts/NotoSansArabic-subset.ttf"),
-            Self::Hebrew => include_bytes!("../../fonts/NotoSansHebrew-subset.ttf"),
+            Self::Regular => include_bytes!("../fonts/Roboto-Regular.ttf"),
+            Self::Medium => include_bytes!("../fonts/Roboto-Medium.ttf"),
+            Self::IosRegular => include_bytes!("../fonts/Inter-Regular-subset.otf"),
+            Self::IosMedium => include_bytes!("../fonts/Inter-Medium-subset.otf"),
+            Self::Icons => include_bytes!("../fonts/MaterialIcons-subset.ttf"),
+            Self::Arabic => include_bytes!("../fonts/NotoSansArabic-subset.ttf"),
+            Self::Hebrew => include_bytes!("../fonts/NotoSansHebrew-subset.ttf"),
         }
     }
 }
 
 /// How to shape text; lengths in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TextStyle {
-    pub(crate) size: f32,
-    pub(crate) line: f32,
-    pub(crate) medium: bool,
+pub struct TextStyle {
+    /// The size of the font.
+    pub size: f32,
+    /// The height of a line.
+    pub line: f32,
+    /// Whether it is set in the bolder cut.
+    pub medium: bool,
     /// Maximum lines before an ellipsis; 0 for no limit.
-    pub(crate) lines: u16,
+    pub lines: u16,
     /// The wrap width; `None` breaks at line feeds only.
-    pub(crate) wrap: Option<f32>,
+    pub wrap: Option<f32>,
 }
 
 /// Shaped text, positioned from the top left corner of its own box.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ShapedText {
-    pub(crate) size: f32,
+pub struct ShapedText {
+    /// The size of the font.
+    pub size: f32,
     /// The width of the widest line.
-    pub(crate) width: f32,
-    pub(crate) height: f32,
-    pub(crate) line: f32,
-    pub(crate) lines: Vec<Line>,
+    pub width: f32,
+    /// The height of all lines.
+    pub height: f32,
+    /// The height of a line.
+    pub line: f32,
+    /// Its lines from the top.
+    pub lines: Vec<Line>,
 }
 
 /// One line of shaped text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Line {
-    pub(crate) glyphs: Vec<Glyph>,
-    pub(crate) width: f32,
+pub struct Line {
+    /// Its glyphs in the order of the line.
+    pub glyphs: Vec<Glyph>,
+    /// Its width without trailing spaces.
+    pub width: f32,
     /// Its byte range in the text.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// Starts at the right edge of its box.
-    pub(crate) rtl: bool,
+    pub rtl: bool,
 }
 
 /// A glyph and its origin: `x` from the line's start, `y` from the text's top.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Glyph {
-    pub(crate) face: Face,
-    pub(crate) id: u32,
-    pub(crate) x: f32,
-    pub(crate) y: f32,
+pub struct Glyph {
+    /// The font that has it.
+    pub face: Face,
+    /// Its number in the font.
+    pub id: u32,
+    /// Its origin, from the line's start.
+    pub x: f32,
+    /// Its origin, from the text's top.
+    pub y: f32,
 }
 
 /// The families of the platforms. What Inter lacks is set in Roboto.
@@ -109,22 +129,23 @@ thread_local! {
 
 /// Shapes text in the fonts of a platform, and caches the result.
 #[derive(Debug)]
-pub(crate) struct Typesetter {
+pub struct Typesetter {
     platform: Platform,
 }
 
 impl Typesetter {
-    pub(crate) fn new(platform: Platform) -> Self {
+    /// A typesetter with the fonts of this platform.
+    pub fn new(platform: Platform) -> Self {
         Self { platform }
     }
 
     /// Shapes `text`, breaking lines at `setting.wrap` and ending in "…" at the line limit.
-    pub(crate) fn shape(&mut self, text: &str, setting: TextStyle) -> Arc<ShapedText> {
+    pub fn shape(&mut self, text: &str, setting: TextStyle) -> Arc<ShapedText> {
         WORKSHOP.with_borrow_mut(|workshop| workshop.on(self.platform).shape(text, setting))
     }
 
     /// An icon as a text of one glyph, `size` pixels high and wide.
-    pub(crate) fn icon(&mut self, icon: Icon, size: f32) -> Arc<ShapedText> {
+    pub fn icon(&mut self, icon: Icon, size: f32) -> Arc<ShapedText> {
         let id = FontRef::new(Face::Icons.bytes())
             .ok()
             .and_then(|font| font.charmap().map(icon.code_point()))
@@ -135,7 +156,7 @@ impl Typesetter {
     }
 
     /// The advance of `text` on one line, trailing spaces included, in pixels.
-    pub(crate) fn advance(&mut self, text: &str, setting: TextStyle) -> f32 {
+    pub fn advance(&mut self, text: &str, setting: TextStyle) -> f32 {
         if text.is_empty() {
             // An empty layout would be as wide as a space.
             return 0.0;
@@ -146,7 +167,7 @@ impl Typesetter {
     }
 
     /// The width of the longest word, in pixels.
-    pub(crate) fn narrowest(&mut self, text: &str, setting: TextStyle) -> f32 {
+    pub fn narrowest(&mut self, text: &str, setting: TextStyle) -> f32 {
         WORKSHOP.with_borrow_mut(|workshop| {
             workshop
                 .on(self.platform)

@@ -7,7 +7,7 @@
 //! for window traces, which are not here.
 
 /// Ticks per second of presentation times, as in Android's writer.
-pub(super) const TICKS: u32 = 90_000;
+pub const TICKS: u32 = 90_000;
 
 /// Milliseconds: the file's own unit.
 const FILE_TICKS: u64 = 1_000;

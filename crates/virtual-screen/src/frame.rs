@@ -18,7 +18,7 @@ pub struct Frame {
 
 impl Frame {
     /// A frame of one grey level; 0 for a screen that is off.
-    pub(crate) fn blank(width: i32, height: i32) -> Self {
+    pub fn blank(width: i32, height: i32) -> Self {
         let (width, height) = (width.max(1) as u32, height.max(1) as u32);
         let pixels = width as usize * height as usize;
         Self { width, height, rgba: [0, 0, 0, 255].repeat(pixels) }

@@ -5,8 +5,8 @@
 
 /// An icon of the embedded font.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(dead_code, reason = "some icons are for future apps")]
-pub(crate) enum Icon {
+#[expect(missing_docs, reason = "their names are those of Material Icons")]
+pub enum Icon {
     Add,
     Alarm,
     Apps,
@@ -143,7 +143,7 @@ pub(crate) enum Icon {
 
 impl Icon {
     /// The icon's code point in the font.
-    pub(crate) fn code_point(self) -> char {
+    pub fn code_point(self) -> char {
         match self {
             Self::Add => '\u{e145}',
             Self::Alarm => '\u{e855}',

@@ -1,8 +1,8 @@
-//! From a scene to pixels.
+//! From paint operations to pixels.
 //!
-//! Start with [`Renderer::frame`]. `tiny-skia` fills boxes and drawings; glyphs are rasterised
+//! Start with [`paint`]. `tiny-skia` fills boxes and drawings; glyphs are rasterised
 //! once, cached, and blended. Nothing is decided here: positions, clips and colours are in the
-//! scene.
+//! operations.
 
 mod glyphs;
 mod paths;
@@ -21,10 +21,10 @@ use self::glyphs::{GlyphKey, Raster, blend, glyph_id, rasterise};
 use self::paths::{between, gradient, ring, rounded, segments, solid, through};
 use crate::frame::Frame;
 use crate::geometry::Rect;
-use crate::graphics::picture::{Mark, Picture};
-use crate::graphics::text::{Face, ShapedText};
-use crate::graphics::theme::Colour;
-use crate::scene::{ClippedOp, Node, PaintOp, Scene};
+use crate::picture::{Mark, Picture};
+use crate::text::{Face, ShapedText};
+use crate::colour::Colour;
+use crate::paint::{ClippedOp, PaintOp};
 
 /// Maximum cached glyphs before the cache is cleared; about a kilobyte each.
 const GLYPHS: usize = 4096;
@@ -36,40 +36,23 @@ thread_local! {
     static RASTERS: RefCell<HashMap<GlyphKey, Raster>> = RefCell::default();
 }
 
-/// Paints scenes; caches glyphs between frames.
-#[derive(Debug, Default)]
-pub(crate) struct Renderer;
-
-impl Renderer {
-    /// Paints `scene` as the user sees it, in the size of its display.
-    pub(crate) fn frame(&mut self, scene: &Scene) -> Frame {
-        self.paint(scene, false)
-    }
-
-    /// Paints `scene` as a screenshot: secure windows are black.
-    pub(crate) fn capture(&mut self, scene: &Scene) -> Frame {
-        self.paint(scene, true)
-    }
-
-    fn paint(&mut self, scene: &Scene, captured: bool) -> Frame {
-        let (width, height) = (scene.display.width, scene.display.height);
-        let Some(pixmap) = Pixmap::new(width.max(1) as u32, height.max(1) as u32) else {
-            return Frame::blank(width, height);
-        };
-        let rgba = RASTERS.with_borrow_mut(|glyphs| {
-            let mut canvas = Canvas { pixmap, glyphs, masks: Vec::new() };
-            canvas.pixmap.fill(Color::BLACK);
-            for window in &scene.windows {
-                if captured && window.secure {
-                    canvas.flat(window.bounds, solid(Colour::hex(0)), None);
-                } else {
-                    canvas.node(&window.root);
-                }
-            }
-            canvas.pixmap.take()
-        });
-        Frame { width: width.max(1) as u32, height: height.max(1) as u32, rgba }
-    }
+/// Paints operations, from the back to the front, on black.
+pub fn paint<'a>(
+    (width, height): (i32, i32),
+    ops: impl IntoIterator<Item = &'a ClippedOp>,
+) -> Frame {
+    let Some(pixmap) = Pixmap::new(width.max(1) as u32, height.max(1) as u32) else {
+        return Frame::blank(width, height);
+    };
+    let rgba = RASTERS.with_borrow_mut(|glyphs| {
+        let mut canvas = Canvas { pixmap, glyphs, masks: Vec::new() };
+        canvas.pixmap.fill(Color::BLACK);
+        for op in ops {
+            canvas.ink(op);
+        }
+        canvas.pixmap.take()
+    });
+    Frame { width: width.max(1) as u32, height: height.max(1) as u32, rgba }
 }
 
 struct Canvas<'a> {
@@ -80,15 +63,6 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    fn node(&mut self, node: &Node) {
-        for inked in &node.inks {
-            self.ink(inked);
-        }
-        for child in &node.children {
-            self.node(child);
-        }
-    }
-
     fn ink(&mut self, inked: &ClippedOp) {
         let clip = inked.clip.intersect(&self.bounds());
         if clip.is_empty() {

@@ -5,7 +5,7 @@ use tiny_skia::{
 };
 
 use crate::geometry::Rect;
-use crate::graphics::theme::Colour;
+use crate::colour::Colour;
 
 /// A paint of one colour.
 pub(super) fn solid(colour: Colour) -> Paint<'static> {

@@ -3,17 +3,19 @@
 //! A picture is a list of marks in dp from its top left corner. It is painted and never listed in a
 //! dump, like a real app's canvas.
 
-use crate::graphics::theme::Colour;
+use crate::colour::Colour;
 
 /// A drawing.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Picture {
-    pub(crate) marks: Vec<Mark>,
+pub struct Picture {
+    /// From the back to the front.
+    pub marks: Vec<Mark>,
 }
 
 /// One mark of a drawing, in dp.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Mark {
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum Mark {
     /// The whole picture in one colour.
     Ground(Colour),
     /// A closed polygon.
@@ -27,14 +29,14 @@ pub(crate) enum Mark {
     /// A filled rectangle; without rounded corners it is aligned to whole pixels.
     RoundRect { at: (f32, f32), size: (f32, f32), radius: f32, colour: Colour },
     /// An icon centred at a place.
-    Icon { at: (f32, f32), icon: crate::graphics::icons::Icon, size: f32, colour: Colour },
+    Icon { at: (f32, f32), icon: crate::icons::Icon, size: f32, colour: Colour },
     /// A short text centred at a place; without kerning, for a map's labels.
     Label { at: (f32, f32), text: String, size: f32, colour: Colour },
 }
 
 impl Picture {
     /// The same, scaled around a point; dots, icons and labels keep their size.
-    pub(crate) fn scaled(mut self, by: f32, around: (f32, f32)) -> Self {
+    pub fn scaled(mut self, by: f32, around: (f32, f32)) -> Self {
         if by == 1.0 {
             return self;
         }

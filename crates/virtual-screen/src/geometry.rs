@@ -107,9 +107,9 @@ impl Display {
 
     /// Minimum and maximum side length, in pixels. The maximum bounds the memory of a frame (4096 ×
     /// 4096 is 64 MiB).
-    pub(crate) const SIDES: std::ops::RangeInclusive<i32> = 200..=4096;
+    pub const SIDES: std::ops::RangeInclusive<i32> = 200..=4096;
     /// Minimum and maximum density. Android's own minimum is 72.
-    pub(crate) const DENSITIES: std::ops::RangeInclusive<i32> = 72..=960;
+    pub const DENSITIES: std::ops::RangeInclusive<i32> = 72..=960;
 
     /// Pixels per dp.
     pub fn scale(&self) -> f32 {
@@ -122,7 +122,7 @@ impl Display {
     }
 
     /// The same display, with every value clamped to the supported range.
-    pub(crate) fn sane(self) -> Self {
+    pub fn sane(self) -> Self {
         let side = |value: i32| value.clamp(*Self::SIDES.start(), *Self::SIDES.end());
         Self {
             width: side(self.width),
@@ -155,7 +155,9 @@ pub enum TouchPhase {
 
 /// The direction in which a container scrolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Axis {
+pub enum Axis {
+    /// Sideways.
     Across,
+    /// Up and down.
     Down,
 }

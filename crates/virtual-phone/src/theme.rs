@@ -3,26 +3,7 @@
 //! Values follow Material 3's light scheme with a blue seed (m3.material.io, "Color roles" and
 //! "Type scale tokens"); text has a contrast of at least 4.5 : 1 with its surface.
 
-/// An opaque or translucent colour, not premultiplied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Colour {
-    pub(crate) red: u8,
-    pub(crate) green: u8,
-    pub(crate) blue: u8,
-    pub(crate) alpha: u8,
-}
-
-impl Colour {
-    /// An opaque colour from `0xRRGGBB`.
-    pub(crate) const fn hex(rgb: u32) -> Self {
-        Self { red: (rgb >> 16) as u8, green: (rgb >> 8) as u8, blue: rgb as u8, alpha: 255 }
-    }
-
-    /// The same colour with another opacity, 255 being opaque.
-    pub(crate) const fn alpha(self, alpha: u8) -> Self {
-        Self { alpha, ..self }
-    }
-}
+pub(crate) use thumbwire_virtual_screen::Colour;
 
 pub(crate) const PRIMARY: Colour = Colour::hex(0x0B57D0);
 pub(crate) const ON_PRIMARY: Colour = Colour::hex(0xFFFFFF);
