@@ -11,15 +11,16 @@
 //!                                      │
 //!                                    phone          all state behind one lock, time, faults, authorization
 //!                                      │
-//!                 packages · properties · faults · latency · release      plain values
+//!                            faults · latency        plain values
 //! ```
 //!
-//! Arrows point to what a module uses; no module uses one above it. The shell, its files, processes
+//! Arrows point to what a module uses; no module uses one above it. Releases, packages and
+//! properties are in `thumbwire-virtual-android-system`. The shell, its files, processes
 //! and the programs of POSIX are in `thumbwire-virtual-shell`, which knows no Android; it receives
 //! the phone's programs as a table.
 //!
-//! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` is the
-//! table of differences, `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it
+//! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` there is
+//! the table of differences, `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it
 //! ask for keys, [`VirtualPhone::stub_program`] replaces a program's output,
 //! [`VirtualPhone::add_fault`] injects faults.
 //!
@@ -32,21 +33,16 @@ mod boot;
 mod connections;
 mod faces;
 mod faults;
-mod fingerprint;
 mod latency;
-mod packages;
 mod phone;
 mod program;
 mod programs;
-mod properties;
-mod release;
 mod service_state;
-mod setup;
 mod system;
 
 pub use faults::{FaultInjection, ParseFaultRuleError, Rule, list as list_of_faults};
 pub use phone::VirtualPhone;
-pub use setup::Setup;
+pub use thumbwire_virtual_android_system::Setup;
 pub use thumbwire_virtual_phone::ScreenLock;
 pub use thumbwire_virtual_phone::time::{ClockMode, Profile};
 pub use thumbwire_virtual_shell::commands::CommandRecord;

@@ -17,11 +17,11 @@ mod time;
 
 use crate::faults::FaultInjector;
 use thumbwire_virtual_phone::time::{ClockMode, WorldClock};
-use crate::packages::{InstallOptions, InstallSessions, PackageInstaller};
-use crate::properties::Properties;
-use crate::release::Release;
+use thumbwire_virtual_android_system::packages::{InstallOptions, InstallSessions, PackageInstaller};
+use thumbwire_virtual_android_system::Properties;
+use thumbwire_virtual_android_system::release::Release;
 use crate::service_state::ServiceState;
-use crate::setup::Setup;
+use thumbwire_virtual_android_system::Setup;
 use authorization::HostAuthorization;
 use automation::UiAutomation;
 use cable::Cable;

@@ -5,8 +5,8 @@
 
 use crate::faults::Fault;
 use crate::phone::VirtualPhone;
-use crate::release::Release;
-use crate::release::formats::ExceptionFormat;
+use thumbwire_virtual_android_system::release::Release;
+use thumbwire_virtual_android_system::release::formats::ExceptionFormat;
 use std::any::Any;
 use std::ops::{Deref, DerefMut};
 use thumbwire_virtual_shell::io::Status;

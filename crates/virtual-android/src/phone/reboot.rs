@@ -2,7 +2,7 @@
 //! in.
 
 use super::VirtualPhone;
-use crate::properties::Properties;
+use thumbwire_virtual_android_system::Properties;
 use thumbwire_virtual_shell::processes::Signal;
 
 impl VirtualPhone {

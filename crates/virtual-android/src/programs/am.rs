@@ -9,8 +9,8 @@ use super::intent::{self, ParsedIntent};
 use super::uiautomator2::appium;
 use super::{Invocation, appium_settings};
 use crate::latency;
-use crate::release::ToolKind;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::ToolKind;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::{Component, StartError, StartResult, World};
 use thumbwire_virtual_shell::io::Status;
 

@@ -4,7 +4,7 @@
 
 use super::uiautomator2::python;
 use super::{Invocation, class_path, helper};
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::{Abort, Status};
 use thumbwire_virtual_shell::processes::Signal;
 

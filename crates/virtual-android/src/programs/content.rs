@@ -10,7 +10,7 @@ mod providers;
 mod rows;
 
 use super::Invocation;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use arguments::{Command, Operation};
 use providers::Outcome;
 use thumbwire_virtual_shell::io::Status;

@@ -11,7 +11,7 @@ use super::Invocation;
 use crate::faults::Fault;
 use crate::phone::automation::AutomationGuard;
 use crate::phone::{State, VirtualPhone};
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_phone::{Node, Scene};
 use thumbwire_virtual_shell::files::absolute;
 use thumbwire_virtual_shell::io::Status;

@@ -17,8 +17,8 @@ mod window;
 
 use super::{Invocation, fingerprint, service};
 use crate::phone::State;
-use crate::release::ToolKind;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::ToolKind;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_shell::io::Status;
 
 type Report = fn(&mut State, &[&str]) -> String;

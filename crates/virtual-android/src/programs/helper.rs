@@ -43,7 +43,7 @@ use super::Invocation;
 use crate::faults::Fault;
 use crate::latency;
 use crate::phone::VirtualPhone;
-use crate::release::sdk;
+use thumbwire_virtual_android_system::release::sdk;
 use call_service::SHELL;
 use error::HelperError;
 use flate2::Compression;

@@ -8,7 +8,7 @@
 pub(super) mod old;
 
 use super::Invocation;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::Status;
 
 /// `ime COMMAND …`

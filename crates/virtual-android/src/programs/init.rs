@@ -4,7 +4,7 @@
 
 use super::Invocation;
 use crate::phone::VirtualPhone;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::Status;
 
 /// `start [SERVICE…]`, `stop [SERVICE…]`

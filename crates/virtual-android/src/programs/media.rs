@@ -3,7 +3,7 @@
 //! `MediaShellCommand.java` of 11 and later, the words of a running 4.4.4.
 
 use super::Invocation;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_phone::KeyCode;
 use thumbwire_virtual_shell::io::Status;
 

@@ -5,7 +5,7 @@
 mod old;
 
 use super::Invocation;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::Status;
 
 /// `monkey [-p PACKAGE]… [-c CATEGORY]… COUNT`

@@ -5,7 +5,7 @@
 //! of toybox and toolbox, iproute2.
 
 use super::Invocation;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_phone::World;
 use thumbwire_virtual_shell::io::Status;
 

@@ -11,8 +11,8 @@ mod sessions;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
-use crate::packages::base_path;
-use crate::release::{Release, ToolKind};
+use thumbwire_virtual_android_system::packages::base_path;
+use thumbwire_virtual_android_system::release::{Release, ToolKind};
 use thumbwire_virtual_phone::{Manifest, World};
 use thumbwire_virtual_shell::io::Status;
 

@@ -6,7 +6,7 @@
 //! enter it.
 
 use super::Invocation;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::Status;
 
 /// The first user id of apps (`AID_APP_START`).

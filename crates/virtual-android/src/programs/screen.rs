@@ -7,7 +7,7 @@ mod old;
 
 use super::Invocation;
 use crate::latency;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_phone::Frame;
 use thumbwire_virtual_shell::io::Status;
 

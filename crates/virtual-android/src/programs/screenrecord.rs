@@ -19,7 +19,7 @@ use self::options::{ScreenrecordOptions, UsageError, read};
 use super::Invocation;
 use crate::faults::Fault;
 use crate::phone::VirtualPhone;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thumbwire_base::lock;

@@ -7,7 +7,7 @@
 mod table;
 
 use super::Invocation;
-use crate::release::Release;
+use thumbwire_virtual_android_system::release::Release;
 use thumbwire_virtual_shell::io::Status;
 
 /// The services of a release, sorted by name.

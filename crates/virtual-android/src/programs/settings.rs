@@ -6,7 +6,7 @@ mod old;
 
 use super::Invocation;
 use crate::phone::State;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::Status;
 
 /// Maximum bytes of a value.

@@ -5,7 +5,7 @@
 use super::Invocation;
 use super::network::{switch_data, switch_wifi};
 use crate::phone::VirtualPhone;
-use crate::release::Release;
+use thumbwire_virtual_android_system::release::Release;
 use thumbwire_virtual_phone::KeyCode;
 use thumbwire_virtual_shell::io::Status;
 

@@ -1,6 +1,6 @@
 //! The arguments of `content`, and its complaints about them.
 
-use crate::release::{Release, ToolKind};
+use thumbwire_virtual_android_system::release::{Release, ToolKind};
 
 /// A parsed command.
 #[derive(Debug, PartialEq)]

@@ -4,7 +4,7 @@ use super::Thrower;
 use super::arguments::{Command, Operation};
 use super::rows::{self, Row};
 use crate::phone::State;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::release::ToolKind;
 
 /// What a command came to.
 #[derive(Debug, PartialEq)]

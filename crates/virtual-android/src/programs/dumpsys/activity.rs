@@ -6,8 +6,8 @@ mod old;
 
 use super::{configuration, fingerprint, task, task_record, uid};
 use crate::phone::State;
-use crate::release::formats::DumpsysFormat;
-use crate::release::sdk;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::sdk;
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let shape = phone.release().shape;

@@ -5,7 +5,7 @@
 mod old;
 
 use crate::phone::State;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 
 /// The panel's id, as `screencap -d` takes it since 10; before, panels were counted.
 fn panel(shape: DumpsysFormat) -> &'static str {

@@ -2,9 +2,9 @@
 //! `121-dumpsys-gfxinfo`, `JankTracker.cpp` of AOSP. No frame is timed here, so all counts of
 //! frames are 0.
 
-use crate::fingerprint::fingerprint;
+use thumbwire_virtual_android_system::fingerprint;
 use crate::phone::State;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::WindowKind;
 
 /// The report on the named processes, or all.

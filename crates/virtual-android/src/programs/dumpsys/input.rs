@@ -5,7 +5,7 @@
 use super::window;
 use crate::phone::State;
 use crate::programs::evdev::devices::{Device, devices};
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::WindowKind;
 
 /// The whole report.
@@ -83,7 +83,7 @@ fn hub_device(device: Option<&Device>, number: i32, modern: bool) -> String {
         false => ("", "      HaveKeyboardLayoutOverlay: false\n"),
     };
     // The digest of a device's identity: the first two are the same on all phones.
-    let hash = crate::fingerprint::fingerprint(name);
+    let hash = thumbwire_virtual_android_system::fingerprint(name);
     let descriptor = match device {
         None => "a718a782d34bc767f4689c232d64d527998ea7fd".to_owned(),
         Some(device) if !device.touch => "485d69228e24f5e46da1598745890b214130dbc4".to_owned(),

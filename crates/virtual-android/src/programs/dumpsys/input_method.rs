@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use super::fingerprint;
 use crate::phone::State;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::ServedField;
 
 pub(super) fn report(phone: &mut State, _: &[&str]) -> String {

@@ -5,10 +5,10 @@
 mod old;
 
 use super::fingerprint;
-use crate::packages::base_path;
+use thumbwire_virtual_android_system::packages::base_path;
 use crate::phone::State;
-use crate::release::sdk;
-use crate::release::{Release, ToolKind};
+use thumbwire_virtual_android_system::release::sdk;
+use thumbwire_virtual_android_system::release::{Release, ToolKind};
 use std::collections::BTreeMap;
 use thumbwire_virtual_phone::{
     Component, ComponentKind, IntentFilter, Manifest, RuntimePermission,

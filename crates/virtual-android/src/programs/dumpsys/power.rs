@@ -5,7 +5,7 @@
 mod old;
 
 use crate::phone::State;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 
 pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
     if phone.release().shape == DumpsysFormat::Android4 {

@@ -14,7 +14,7 @@ mod windows;
 
 use super::{fingerprint, task, task_in_token};
 use crate::phone::State;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::{ScreenLock, Window, WindowKind};
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {

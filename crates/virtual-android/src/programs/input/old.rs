@@ -9,9 +9,6 @@ use std::time::Duration;
 use thumbwire_virtual_phone::Point;
 use thumbwire_virtual_shell::io::Status;
 
-/// What `input` prints without arguments, and after every error.
-const USAGE: &str = include_str!("../words/android-4.4/input.txt");
-
 /// 128 + `SIGKILL`: Android's runtime kills a program with an uncaught exception.
 const KILLED: i32 = 137;
 
@@ -31,7 +28,7 @@ pub(super) async fn input(call: &Invocation) -> Status {
         OldInputResult::Invalid => format!("Error: Invalid arguments for command: {}\n", args[0]),
         OldInputResult::Unknown => format!("Error: Unknown command: {}\n", args[0]),
     };
-    call.err(format!("{wrong}{USAGE}")).await;
+    call.err(format!("{wrong}{}", call.release().input_usage)).await;
     Ok(0)
 }
 

@@ -1,13 +1,13 @@
 //! `pm install` and `pm uninstall`. Source: `PackageManagerShellCommand.java` of Android 14. The
 //! sessions are in `sessions`.
 //!
-//! The checks of an APK, and every `Failure […]`, are in `crate::packages`.
+//! The checks of an APK, and every `Failure […]`, are in `thumbwire_virtual_android_system::packages`.
 
 use super::super::Invocation;
 use crate::latency;
-use crate::packages::{Apk, InstallError, InstallOptions};
+use thumbwire_virtual_android_system::packages::{Apk, InstallError, InstallOptions};
 use crate::phone::VirtualPhone;
-use crate::release::sdk;
+use thumbwire_virtual_android_system::release::sdk;
 use thumbwire_virtual_shell::io::{Abort, Status};
 
 /// `pm install [OPTION…] [-S BYTES] [PATH…|-]`, also `install-streaming` and `install-incremental`.

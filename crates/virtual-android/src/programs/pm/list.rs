@@ -2,8 +2,8 @@
 //! `shell/pmlist`.
 
 use super::super::Invocation;
-use crate::packages::base_path;
-use crate::release::ToolKind;
+use thumbwire_virtual_android_system::packages::base_path;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_phone::{Manifest, World};
 use thumbwire_virtual_shell::io::Status;
 

@@ -6,7 +6,7 @@ mod lists;
 use super::install::SessionGuard;
 use super::{Invocation, installed, paths};
 use crate::latency;
-use crate::packages::InstallOptions;
+use thumbwire_virtual_android_system::packages::InstallOptions;
 use crate::phone::State;
 use crate::programs::dumpsys;
 use crate::programs::platform::is_permission;

@@ -4,11 +4,9 @@
 use super::{Invocation, natural};
 use thumbwire_virtual_shell::io::Status;
 
-/// What `wm` prints before an error.
-const USAGE: &str = include_str!("../words/android-4.4/wm.txt");
-
 /// `wm size|density|overscan [reset|VALUE]`
 pub(super) async fn wm(call: &Invocation) -> Status {
+    let usage = call.release().wm_usage;
     let wrong = match (call.arg(0), call.arg(1)) {
         (Some("size"), None) => {
             let (physical, now) = call
@@ -77,14 +75,14 @@ pub(super) async fn wm(call: &Invocation) -> Status {
             format!("bad rectangle arg: {edges}")
         }
         (Some("overscan"), None) => {
-            call.err(format!("{USAGE}Error: Argument expected after \"overscan\"\n")).await;
+            call.err(format!("{usage}Error: Argument expected after \"overscan\"\n")).await;
             return Ok(0);
         }
-        (None, _) => return call.out(USAGE).await.map(|()| 0),
+        (None, _) => return call.out(usage).await.map(|()| 0),
         (Some(other), _) => format!("unknown command '{other}'"),
     };
     // `BaseCommand.run`: the usage, then the error. `Wm` itself prints only the latter.
-    let usage = if wrong.starts_with("unknown") { USAGE } else { "" };
+    let usage = if wrong.starts_with("unknown") { usage } else { "" };
     call.err(format!("{usage}Error: {wrong}\n")).await;
     Ok(0)
 }

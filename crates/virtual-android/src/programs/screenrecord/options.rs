@@ -5,7 +5,7 @@
 //! recorder's tests, still says so).
 
 use crate::programs::Invocation;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_shell::io::Abort;
 
 /// The accepted bit rates per second, and those before Android 5.

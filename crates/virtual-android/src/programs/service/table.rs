@@ -4,7 +4,7 @@
 //! phones, and Android's AIDL files. They are the services that every phone has, without those of
 //! vendors.
 
-use crate::release::Release;
+use thumbwire_virtual_android_system::release::Release;
 
 /// The services of Android 4.4, in the order that its service manager lists them: the newest first.
 /// Each row has a name and an interface; `-` is none.

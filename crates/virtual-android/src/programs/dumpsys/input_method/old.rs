@@ -5,7 +5,7 @@ use crate::phone::State;
 use crate::programs::dumpsys::old::configuration;
 use crate::programs::dumpsys::uid;
 use crate::programs::ime::old::described;
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 
 /// The input methods, the apps that may ask for them, the one that is bound, and its own part
 /// (`InputMethodManager.dump` and `InputMethodService.dump`).

@@ -3,7 +3,7 @@
 
 use super::{State, first, focus, task, task_in_token, user_rotation};
 use crate::programs::dumpsys::{configuration, task_record};
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::WindowKind;
 
 pub(super) fn report(phone: &mut State) -> String {

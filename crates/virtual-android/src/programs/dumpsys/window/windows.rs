@@ -4,7 +4,7 @@
 
 use super::{State, appop, first, focus, is_attached, name, task_in_token};
 use crate::programs::dumpsys::{configuration, fingerprint};
-use crate::release::formats::DumpsysFormat;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::{SYSTEM_PID, Window, WindowKind};
 
 pub(super) fn report(phone: &mut State) -> String {

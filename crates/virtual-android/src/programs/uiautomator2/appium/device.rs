@@ -4,7 +4,7 @@ use super::super::text;
 use super::{Outcome, invalid};
 use crate::latency;
 use crate::phone::VirtualPhone;
-use crate::release::sdk;
+use thumbwire_virtual_android_system::release::sdk;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};

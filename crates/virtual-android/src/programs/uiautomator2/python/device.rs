@@ -7,7 +7,7 @@ use super::params::{Params, RpcError};
 use crate::latency;
 use crate::phone::{State, VirtualPhone};
 use crate::programs::helper::shot;
-use crate::release::sdk;
+use thumbwire_virtual_android_system::release::sdk;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};

@@ -11,8 +11,8 @@
 //! are in [`formats`]. Features: banners that people published from phones and emulators with 9, 11
 //! and 14, and `supported_features` in `transport.cpp` of AOSP's adb.
 
-pub(crate) mod formats;
-pub(crate) mod install_rules;
+pub mod formats;
+pub mod install_rules;
 mod programs;
 
 use formats::{DumpsysFormat, ExceptionFormat, Pixels};
@@ -22,7 +22,7 @@ use thumbwire_virtual_shell::system::Userland;
 /// How a release implements the programs that call system services: `am`, `pm`, `input`, `wm`,
 /// `settings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ToolKind {
+pub enum ToolKind {
     /// Each is a Java program that prints its usage when called wrongly.
     Java,
     /// Each runs `cmd SERVICE`; the service answers.
@@ -31,7 +31,7 @@ pub(crate) enum ToolKind {
 
 /// How a release implements `input`, the last of them to become a `cmd` script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InputKind {
+pub enum InputKind {
     /// A Java program that first checks the number of its arguments.
     Counting,
     /// A Java program that reads its arguments one by one (`BaseCommand`).
@@ -42,109 +42,109 @@ pub(crate) enum InputKind {
 
 /// One release.
 #[derive(Debug)]
-pub(crate) struct Release {
+pub struct Release {
     /// The name that callers choose it by.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Its major version.
-    pub(crate) major: u32,
+    pub major: u32,
     /// `ro.build.version.release`
-    pub(crate) version: &'static str,
+    pub version: &'static str,
     /// `ro.build.id`
-    pub(crate) build: &'static str,
+    pub build: &'static str,
     /// `ro.build.version.security_patch`, since 6.
-    pub(crate) security_patch: &'static str,
+    pub security_patch: &'static str,
     /// `ro.build.date`, as text and in seconds.
-    pub(crate) built: (&'static str, u64),
+    pub built: (&'static str, u64),
     /// `uname -r`
-    pub(crate) kernel: &'static str,
+    pub kernel: &'static str,
     /// `ro.product.cpu.abilist`; its first entry is `ro.product.cpu.abi`.
-    pub(crate) abis: &'static str,
+    pub abis: &'static str,
     /// The lowest target SDK that can be installed; `ro.build.version.min_supported_target_sdk`,
     /// since 8.
-    pub(crate) least_target: u32,
+    pub least_target: u32,
     /// A typical screen of its time.
-    pub(crate) pixels: Pixels,
+    pub pixels: Pixels,
     /// The time zone as `date` prints it.
-    pub(crate) utc: &'static str,
+    pub utc: &'static str,
     /// The features adbd announces, in its order, as far as this phone implements them: none before
     /// 7.
-    pub(crate) features: &'static str,
+    pub features: &'static str,
     /// Whether adbd has `exec:` and `shell,…:`; without them every command runs in a terminal.
-    pub(crate) raw_shells: bool,
+    pub raw_shells: bool,
     /// Whether adbd has `reverse:`, since 5.
-    pub(crate) reverse: bool,
+    pub reverse: bool,
     /// Whether a raw screenshot includes its colour space, since 9.
-    pub(crate) colour_space: bool,
+    pub colour_space: bool,
     /// Whether a screenshot follows the rotation, since 5; before, it is as the panel shows it.
-    pub(crate) rotated_screenshots: bool,
+    pub rotated_screenshots: bool,
     /// Whether adbd limits payloads to 4 KiB and checks checksums (protocol 0x01000000).
-    pub(crate) small_packets: bool,
+    pub small_packets: bool,
     /// Whether adbd serves one host at a time over the network.
-    pub(crate) one_host: bool,
+    pub one_host: bool,
     /// The maximum length of a service name, in bytes.
-    pub(crate) longest_service: usize,
+    pub longest_service: usize,
     /// The only programs that it has, if it has few.
-    pub(crate) only_programs: Option<&'static [&'static str]>,
+    pub only_programs: Option<&'static [&'static str]>,
     /// Programs of ours that it lacks.
-    pub(crate) missing_programs: &'static [&'static str],
+    pub missing_programs: &'static [&'static str],
     /// Scripts that pass their arguments on as an unquoted `$*`: an argument with a space becomes
     /// two, and a `*` expands to file names.
-    pub(crate) splitting: &'static [&'static str],
+    pub splitting: &'static [&'static str],
     /// See [`ToolKind`].
-    pub(crate) form: ToolKind,
+    pub form: ToolKind,
     /// See [`InputKind`].
-    pub(crate) input: InputKind,
+    pub input: InputKind,
     /// The subcommands of `input`.
-    pub(crate) input_words: &'static [&'static str],
+    pub input_words: &'static [&'static str],
     /// What a bare `input` prints.
-    pub(crate) input_usage: &'static str,
+    pub input_usage: &'static str,
     /// Programs that call a service but are Java programs of their own.
-    pub(crate) java_programs: &'static [&'static str],
+    pub java_programs: &'static [&'static str],
     /// See [`ExceptionFormat`].
-    pub(crate) thrown: ExceptionFormat,
+    pub thrown: ExceptionFormat,
     /// The layout of the system services' reports.
-    pub(crate) shape: DumpsysFormat,
+    pub shape: DumpsysFormat,
     /// Its rules for packages.
-    pub(crate) packages: &'static InstallRules,
+    pub packages: &'static InstallRules,
     /// What `id` prints after `groups=`.
-    pub(crate) groups: &'static str,
+    pub groups: &'static str,
     /// The `wm` subcommand that rotates the screen.
-    pub(crate) wm_rotation: Option<&'static str>,
+    pub wm_rotation: Option<&'static str>,
     /// What a bare `wm` prints.
-    pub(crate) wm_usage: &'static str,
+    pub wm_usage: &'static str,
     /// What `screencap -h` prints.
-    pub(crate) screencap_usage: &'static str,
+    pub screencap_usage: &'static str,
     /// Whether `am start -W` reports the launch state, since 10; earlier releases report
     /// `ThisTime`.
-    pub(crate) launch_state: bool,
+    pub launch_state: bool,
     /// Whether `ime` names the user, since 10.
-    pub(crate) ime_names_user: bool,
+    pub ime_names_user: bool,
     /// The shell's message for a program that does not exist.
-    pub(crate) not_found: &'static str,
+    pub not_found: &'static str,
     /// `$PATH`
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// The shell's other variables.
-    pub(crate) environment: &'static [(&'static str, &'static str)],
+    pub environment: &'static [(&'static str, &'static str)],
     /// Whether the prompt starts with the user name.
-    pub(crate) prompt_names_user: bool,
+    pub prompt_names_user: bool,
     /// Symbolic links in the file tree: path and target.
-    pub(crate) links: &'static [(&'static str, &'static str)],
+    pub links: &'static [(&'static str, &'static str)],
     /// Files whose content is the release's own: path and text.
-    pub(crate) texts: &'static [(&'static str, &'static str)],
+    pub texts: &'static [(&'static str, &'static str)],
     /// The default file of `uiautomator dump`.
-    pub(crate) dump_file: &'static str,
+    pub dump_file: &'static str,
     /// Whether a dump contains `drawing-order` and `hint`.
-    pub(crate) drawing_order: bool,
+    pub drawing_order: bool,
     /// Whether the dots of a password field appear in a dump.
-    pub(crate) dots_in_dumps: bool,
+    pub dots_in_dumps: bool,
     /// Whether `uiautomator` crashes on a character outside the BMP.
-    pub(crate) dump_dies_of_emoji: bool,
+    pub dump_dies_of_emoji: bool,
     /// Whether `ls` is toybox, since 6, or the older toolbox.
-    pub(crate) toybox: bool,
+    pub toybox: bool,
     /// Whether Java programs run on Dalvik, which needs a directory for optimized classes.
-    pub(crate) dalvik: bool,
+    pub dalvik: bool,
     /// Whether a writable class file is refused, since 14.
-    pub(crate) refuses_writable_classes: bool,
+    pub refuses_writable_classes: bool,
 }
 
 /// What adbd announces since Android 12. Omitted, because this phone does not implement them:
@@ -156,10 +156,10 @@ const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_pu
 const SINCE_14: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,track_app,sendrecv_v2,\
                         sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send,delayed_ack";
 
-/// A text from `programs/words`.
+/// A text from `words`.
 macro_rules! words {
     ($path:literal) => {
-        include_str!(concat!("programs/words/", $path))
+        include_str!(concat!("words/", $path))
     };
 }
 
@@ -470,23 +470,23 @@ const ANDROID_16: Release = Release {
 
 impl Release {
     /// The row for a major release: its own, else the next older one, else the oldest.
-    pub(crate) fn of(major: u32) -> &'static Self {
+    pub fn of(major: u32) -> &'static Self {
         let [oldest, ..] = &RELEASES;
         RELEASES.iter().rfind(|release| release.major <= major).unwrap_or(oldest)
     }
 
     /// The row with that name.
-    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+    pub fn named(name: &str) -> Option<&'static Self> {
         RELEASES.iter().find(|release| release.name == name)
     }
 
     /// All names, oldest first.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    pub fn names() -> impl Iterator<Item = &'static str> {
         RELEASES.iter().map(|release| release.name)
     }
 
     /// What its shell and the programs of POSIX know of it.
-    pub(crate) fn userland(&self) -> Userland {
+    pub fn userland(&self) -> Userland {
         Userland {
             toybox: self.toybox,
             toybox_version: match self.major {
@@ -516,7 +516,7 @@ impl Release {
 
 /// The API level of a major release. Source: developer.android.com, "Codenames, tags, and build
 /// numbers".
-pub(crate) fn sdk(android: u32) -> u32 {
+pub fn sdk(android: u32) -> u32 {
     match android {
         0..=4 => 19,
         5 => 22,

@@ -10,11 +10,11 @@ const MAX_COUNT: usize = 2_000;
 
 /// Name to value.
 #[derive(Debug)]
-pub(crate) struct Properties(BTreeMap<String, String>);
+pub struct Properties(BTreeMap<String, String>);
 
 impl Properties {
     /// The properties of a booted phone.
-    pub(crate) fn new(setup: &Setup, serial: &str) -> Self {
+    pub fn new(setup: &Setup, serial: &str) -> Self {
         let release = Release::of(setup.android);
         let sdk = sdk(setup.android).to_string();
         let version = match release.major == setup.android {
@@ -138,22 +138,22 @@ impl Properties {
     }
 
     /// A property's value; empty if there is none, as on a phone.
-    pub(crate) fn get(&self, name: &str) -> &str {
+    pub fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
 
     /// Sets a property on behalf of the phone itself.
-    pub(crate) fn set(&mut self, name: &str, value: &str) {
+    pub fn set(&mut self, name: &str, value: &str) {
         self.0.insert(name.to_owned(), value.to_owned());
     }
 
     /// All names and values, sorted by name.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Sets a property on behalf of the shell user, within limits; `false` if there are too many.
-    pub(crate) fn set_by_shell(&mut self, name: &str, value: &str) -> bool {
+    pub fn set_by_shell(&mut self, name: &str, value: &str) -> bool {
         let fits = self.0.len() < MAX_COUNT && name.len() <= 256 || self.0.contains_key(name);
         if fits {
             self.set(name, value);
@@ -162,7 +162,7 @@ impl Properties {
     }
 
     /// The properties after a reboot: those of a `fresh` phone, and persistent ones.
-    pub(crate) fn restart(&mut self, fresh: Self) {
+    pub fn restart(&mut self, fresh: Self) {
         self.0.retain(|name, _| name.starts_with("persist."));
         for (name, value) in fresh.0 {
             self.0.entry(name).or_insert(value);

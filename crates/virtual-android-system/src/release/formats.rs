@@ -5,7 +5,7 @@
 /// The layout of the system services' reports (`dumpsys`). It changes with nearly every release,
 /// above all for the window and activity managers; releases between two of these use the older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum DumpsysFormat {
+pub enum DumpsysFormat {
     /// Android 4.4.
     Android4,
     /// Android 9: stacks of tasks of `TaskRecord`s; one focus, printed after all windows.
@@ -22,7 +22,7 @@ pub(crate) enum DumpsysFormat {
 
 /// How a service reports an exception that its shell command threw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExceptionFormat {
+pub enum ExceptionFormat {
     /// Without the class name, up to 10.
     Unnamed,
     /// By `android.os.BasicShellCommandHandler`, in 11.
@@ -33,9 +33,9 @@ pub(crate) enum ExceptionFormat {
 
 /// A screen, upright.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pixels {
-    pub(crate) width: i32,
-    pub(crate) height: i32,
+pub struct Pixels {
+    pub width: i32,
+    pub height: i32,
     /// Dots per inch.
-    pub(crate) density: i32,
+    pub density: i32,
 }

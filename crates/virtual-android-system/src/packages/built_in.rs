@@ -14,10 +14,10 @@ use thumbwire_virtual_phone::packages::BuiltInPackage;
 use thumbwire_virtual_phone::{Manifest, World};
 
 /// A built-in app's APK.
-pub(crate) struct BuiltIn {
+pub struct BuiltIn {
     package: &'static str,
     /// The file's bytes.
-    pub(crate) bytes: &'static [u8],
+    pub bytes: &'static [u8],
     read: LazyLock<Option<BuiltInPackage>>,
 }
 
@@ -42,7 +42,7 @@ fn of(package: &str) -> Option<&'static BuiltIn> {
 }
 
 /// The paths and bytes of preinstalled apps' APKs.
-pub(crate) fn apks(world: &World, release: &Release) -> Vec<(String, Vec<u8>)> {
+pub fn apks(world: &World, release: &Release) -> Vec<(String, Vec<u8>)> {
     let apk = |it: &Manifest| match of(&it.package) {
         Some(built_in) => built_in.bytes.to_vec(),
         None => make::apk(it),
@@ -51,7 +51,7 @@ pub(crate) fn apks(world: &World, release: &Release) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The declarations and descriptors of all of them.
-pub(crate) fn packages() -> impl Iterator<Item = BuiltInPackage> {
+pub fn packages() -> impl Iterator<Item = BuiltInPackage> {
     ALL.iter().filter_map(|it| it.read.clone())
 }
 

@@ -14,9 +14,9 @@ use thumbwire_virtual_shell::files::Error;
 
 /// Why an app was not installed: Android's error code and message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct InstallError {
-    pub(crate) code: &'static str,
-    pub(crate) reason: String,
+pub struct InstallError {
+    pub code: &'static str,
+    pub reason: String,
 }
 
 impl InstallError {
@@ -46,7 +46,7 @@ impl PackageInstaller<'_> {
     ///
     /// # Errors
     /// Why the installation failed; nothing has changed then.
-    pub(crate) fn commit(&mut self, id: u32) -> Result<(), InstallError> {
+    pub fn commit(&mut self, id: u32) -> Result<(), InstallError> {
         let Some(session) = self.packages.sessions.remove(&id) else {
             return Err(InstallError::new("INSTALL_FAILED_INTERNAL_ERROR", "Session not found"));
         };
@@ -68,7 +68,7 @@ impl PackageInstaller<'_> {
 
     /// Uninstalls an app, with its data unless `keep` is set. `false` if it is not installed or
     /// preinstalled.
-    pub(crate) fn uninstall(&mut self, package: &str, keep: bool) -> bool {
+    pub fn uninstall(&mut self, package: &str, keep: bool) -> bool {
         let Some(gone) = self.world.uninstall(package) else {
             // A second uninstall deletes kept data.
             let left = self.packages.left.remove(package).is_some();

@@ -22,28 +22,28 @@ enum CodePathStyle {
 
 /// The install rules of one or more releases.
 #[derive(Debug)]
-pub(crate) struct InstallRules {
+pub struct InstallRules {
     places: CodePathStyle,
     /// The newest supported signature scheme: 2 since 7, 3 since 9.
-    pub(crate) schemes: u8,
+    pub schemes: u8,
     /// Whether an app that targets Android 11 needs scheme 2.
-    pub(crate) wants_scheme_2: bool,
+    pub wants_scheme_2: bool,
     /// Whether an app that targets Android 12 must declare `exported`.
-    pub(crate) wants_exported: bool,
+    pub wants_exported: bool,
     /// Whether an error message includes its cause.
-    pub(crate) causes: bool,
+    pub causes: bool,
     /// Whether the API level is checked on first reading, so that the message names no file.
-    pub(crate) plain_sdk_words: bool,
-    pub(crate) test_only: &'static str,
+    pub plain_sdk_words: bool,
+    pub test_only: &'static str,
     /// With `{}` for the package.
-    pub(crate) other_signer: &'static str,
+    pub other_signer: &'static str,
 }
 
 const OLD_SIGNER: &str =
     "Package {} signatures do not match previously installed version; ignoring!";
 const NEW_SIGNER: &str = "Existing package {} signatures do not match newer version; ignoring!";
 
-pub(crate) static OF_4: InstallRules = InstallRules {
+pub static OF_4: InstallRules = InstallRules {
     places: CodePathStyle::Numbered,
     schemes: 1,
     wants_scheme_2: false,
@@ -54,7 +54,7 @@ pub(crate) static OF_4: InstallRules = InstallRules {
     other_signer: OLD_SIGNER,
 };
 
-pub(crate) static SINCE_9: InstallRules = InstallRules {
+pub static SINCE_9: InstallRules = InstallRules {
     places: CodePathStyle::Random,
     schemes: 3,
     wants_scheme_2: false,
@@ -65,7 +65,7 @@ pub(crate) static SINCE_9: InstallRules = InstallRules {
     other_signer: OLD_SIGNER,
 };
 
-pub(crate) static SINCE_11: InstallRules = InstallRules {
+pub static SINCE_11: InstallRules = InstallRules {
     places: CodePathStyle::Twice,
     schemes: 3,
     wants_scheme_2: true,
@@ -76,7 +76,7 @@ pub(crate) static SINCE_11: InstallRules = InstallRules {
     other_signer: OLD_SIGNER,
 };
 
-pub(crate) static SINCE_12: InstallRules = InstallRules {
+pub static SINCE_12: InstallRules = InstallRules {
     places: CodePathStyle::Twice,
     schemes: 3,
     wants_scheme_2: true,
@@ -87,7 +87,7 @@ pub(crate) static SINCE_12: InstallRules = InstallRules {
     other_signer: NEW_SIGNER,
 };
 
-pub(crate) static SINCE_14: InstallRules = InstallRules {
+pub static SINCE_14: InstallRules = InstallRules {
     places: CodePathStyle::Twice,
     schemes: 3,
     wants_scheme_2: true,
@@ -100,7 +100,7 @@ pub(crate) static SINCE_14: InstallRules = InstallRules {
 
 impl InstallRules {
     /// An error message, with its cause if this release prints it.
-    pub(crate) fn short(&self, reason: &str) -> String {
+    pub fn short(&self, reason: &str) -> String {
         match reason.split_once(": ") {
             Some((first, _)) if !self.causes => first.to_owned(),
             _ => reason.to_owned(),
@@ -108,7 +108,7 @@ impl InstallRules {
     }
 
     /// The path of a preinstalled app; `name` is its label without spaces.
-    pub(crate) fn built_in(&self, name: &str) -> String {
+    pub fn built_in(&self, name: &str) -> String {
         match self.places {
             CodePathStyle::Numbered => format!("/system/app/{name}.apk"),
             CodePathStyle::Random => format!("/system/app/{name}/{name}.apk"),
@@ -118,7 +118,7 @@ impl InstallRules {
 
     /// The path of a package's base; `before` is its current path. The names look random and follow
     /// from the session.
-    pub(crate) fn place(&self, package: &str, session: u32, before: Option<&str>) -> String {
+    pub fn place(&self, package: &str, session: u32, before: Option<&str>) -> String {
         let random = |salt: &str| random(&format!("{package} {session} {salt}"));
         match self.places {
             CodePathStyle::Numbered => {

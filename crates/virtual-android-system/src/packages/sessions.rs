@@ -18,26 +18,26 @@ const MAX_FILES: usize = 500;
 
 /// Install options.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct InstallOptions {
+pub struct InstallOptions {
     /// Replace an installed app of that package.
-    pub(crate) replace: bool,
+    pub replace: bool,
     /// Allow a downgrade of a debuggable app (`-d`).
-    pub(crate) downgrade: bool,
+    pub downgrade: bool,
     /// Allow a test-only app (`-t`).
-    pub(crate) test: bool,
+    pub test: bool,
     /// Grant all requested permissions (`-g`).
-    pub(crate) grant: bool,
+    pub grant: bool,
     /// The installer (`-i`).
-    pub(crate) installer: Option<String>,
+    pub installer: Option<String>,
     /// Add splits to those of this installed package (`-p`).
-    pub(crate) inherit: Option<String>,
+    pub inherit: Option<String>,
     /// Total bytes, if the host gave them.
-    pub(crate) size: Option<u64>,
+    pub size: Option<u64>,
 }
 
 /// Package state besides the installed packages.
 #[derive(Debug, Default)]
-pub(crate) struct InstallSessions {
+pub struct InstallSessions {
     pub(super) sessions: BTreeMap<u32, Session>,
     /// Sessions opened so far.
     opened: u64,
@@ -54,11 +54,11 @@ pub(super) struct Session {
 }
 
 /// Installs and uninstalls apps; holds the parts of the phone that this changes.
-pub(crate) struct PackageInstaller<'a> {
-    pub(crate) world: &'a mut World,
-    pub(crate) files: &'a mut Files,
-    pub(crate) properties: &'a Properties,
-    pub(crate) packages: &'a mut InstallSessions,
+pub struct PackageInstaller<'a> {
+    pub world: &'a mut World,
+    pub files: &'a mut Files,
+    pub properties: &'a Properties,
+    pub packages: &'a mut InstallSessions,
 }
 
 impl PackageInstaller<'_> {
@@ -68,7 +68,7 @@ impl PackageInstaller<'_> {
     }
 
     /// Opens a session; `None` if too many are open.
-    pub(crate) fn open_session(&mut self, options: InstallOptions) -> Option<u32> {
+    pub fn open_session(&mut self, options: InstallOptions) -> Option<u32> {
         if self.packages.sessions.len() >= MAX_SESSIONS {
             return None;
         }
@@ -84,7 +84,7 @@ impl PackageInstaller<'_> {
     }
 
     /// Whether the session exists.
-    pub(crate) fn has_session(&self, id: u32) -> bool {
+    pub fn has_session(&self, id: u32) -> bool {
         self.packages.sessions.contains_key(&id)
     }
 
@@ -93,7 +93,7 @@ impl PackageInstaller<'_> {
     ///
     /// # Errors
     /// Those of the file tree; [`Error::Invalid`] for an invalid name.
-    pub(crate) fn stage(&mut self, id: u32, name: &str) -> Result<Id, Error> {
+    pub fn stage(&mut self, id: u32, name: &str) -> Result<Id, Error> {
         // `FileUtils.isValidExtFilename`
         if name.is_empty()
             || name.len() > 255
@@ -116,7 +116,7 @@ impl PackageInstaller<'_> {
     }
 
     /// Discards a session and its files. `false` if it does not exist.
-    pub(crate) fn abandon(&mut self, id: u32) -> bool {
+    pub fn abandon(&mut self, id: u32) -> bool {
         self.files.remove_all(&staging(id));
         self.packages.sessions.remove(&id).is_some()
     }

@@ -15,16 +15,16 @@ use std::collections::BTreeMap;
 
 /// The signer and the scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Signer {
+pub struct Signer {
     /// The SHA-256 of the certificate.
-    pub(crate) certificate: [u8; 32],
+    pub certificate: [u8; 32],
     /// The scheme that was used: 1, 2 or 3.
-    pub(crate) scheme: u8,
+    pub scheme: u8,
 }
 
 /// Why there is no signer, with Android's message if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SignatureError {
+pub enum SignatureError {
     /// There is no signature.
     Bare,
     /// A signature is invalid; the message follows the file's path, such as ` using APK Signature
@@ -39,7 +39,7 @@ const V3: u32 = 0xf053_68c0;
 const PIECE: usize = 1 << 20;
 
 /// The signer of an APK. `schemes` is the newest scheme that the release knows.
-pub(crate) fn signer(bytes: &[u8], zip: &Zip<'_>, schemes: u8) -> Result<Signer, SignatureError> {
+pub fn signer(bytes: &[u8], zip: &Zip<'_>, schemes: u8) -> Result<Signer, SignatureError> {
     for (scheme, id) in [(3, V3), (2, V2)] {
         if scheme > schemes {
             continue;

@@ -9,7 +9,7 @@
 //! run.
 
 mod axml;
-pub(crate) mod built_in;
+pub mod built_in;
 mod install;
 mod make;
 mod manifest;
@@ -21,9 +21,9 @@ mod table;
 mod tests;
 mod zip;
 
-pub(crate) use install::InstallError;
-pub(crate) use sessions::{InstallOptions, InstallSessions, PackageInstaller};
-pub(crate) use signature::{SignatureError, Signer};
+pub use install::InstallError;
+pub use sessions::{InstallOptions, InstallSessions, PackageInstaller};
+pub use signature::{SignatureError, Signer};
 
 use crate::release::Release;
 use axml::Element;
@@ -34,19 +34,19 @@ use zip::Zip;
 
 /// A parsed APK.
 #[derive(Debug, Clone)]
-pub(crate) struct Apk {
-    pub(crate) declared: ParsedPackage,
+pub struct Apk {
+    pub declared: ParsedPackage,
     /// The names of the folders below `lib/`, sorted: the ABIs it has code for.
-    pub(crate) abis: Vec<String>,
-    pub(crate) signer: Result<Signer, SignatureError>,
+    pub abis: Vec<String>,
+    pub signer: Result<Signer, SignatureError>,
 }
 
 /// Why an APK cannot be parsed. `PATH` stands for the file's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ParseApkError {
+pub struct ParseApkError {
     /// Android's error code, such as `INSTALL_PARSE_FAILED_NOT_APK`.
-    pub(crate) code: &'static str,
-    pub(crate) reason: String,
+    pub code: &'static str,
+    pub reason: String,
 }
 
 impl Apk {
@@ -54,7 +54,7 @@ impl Apk {
     ///
     /// # Errors
     /// Those of `ApkLiteParseUtils`. A missing signature is not an error here.
-    pub(crate) fn read(bytes: &[u8], schemes: u8) -> Result<Self, ParseApkError> {
+    pub fn read(bytes: &[u8], schemes: u8) -> Result<Self, ParseApkError> {
         let fault = |code, reason: &str| ParseApkError { code, reason: reason.to_owned() };
         let zip = Zip::open(bytes).ok_or_else(|| {
             fault(
@@ -83,7 +83,7 @@ impl Apk {
 }
 
 /// The path of a package's APK: in the system image, or where it was installed.
-pub(crate) fn base_path(manifest: &Manifest, release: &Release) -> String {
+pub fn base_path(manifest: &Manifest, release: &Release) -> String {
     if let Some(installation) = &manifest.installation {
         return installation.files.first().cloned().unwrap_or_default();
     }
