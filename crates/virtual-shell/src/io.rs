@@ -4,7 +4,7 @@
 //! standard input read the same bytes in turn, and a pipe ends when its last writer is dropped.
 //! Writing waits for a slow reader (no unbounded buffers).
 
-use crate::files::{self, Contents, Id};
+use crate::files::{self, Contents, Id, OpenTarget, SpecialFile};
 use crate::processes::Signal;
 use crate::system::{ByteCorrupter, System};
 use std::io::Cursor;
@@ -47,6 +47,38 @@ pub struct Io {
     pub stdout: Output,
     /// Standard error.
     pub stderr: Output,
+}
+
+impl Io {
+    /// Opens a file, a device or what `/proc` tells of a process, for reading.
+    pub fn open(&self, system: &dyn System, path: &str) -> Result<Input, files::Error> {
+        system.with(|kernel| {
+            if let Some(bytes) = kernel.processes.read_proc(path) {
+                return Ok(Input::file(Contents::from(bytes)));
+            }
+            Ok(match kernel.files.open_to_read(path)? {
+                OpenTarget::File(id) => Input::file(kernel.files.contents(id)),
+                OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => self.stdin.clone(),
+                OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
+                OpenTarget::Special(_) => Input::empty(),
+            })
+        })
+    }
+
+    /// Opens a file or a device for writing; truncates a file unless `append` is set.
+    pub fn open_to_write(
+        &self,
+        system: &Arc<dyn System>,
+        path: &str,
+        append: bool,
+    ) -> Result<Output, files::Error> {
+        Ok(match system.with(|kernel| kernel.files.open_to_write(path, 0o666, append))? {
+            OpenTarget::File(id) => Output::File(Arc::clone(system), id),
+            OpenTarget::Special(SpecialFile::Stdout | SpecialFile::Stdin) => self.stdout.clone(),
+            OpenTarget::Special(SpecialFile::Stderr) => self.stderr.clone(),
+            OpenTarget::Special(SpecialFile::Null | SpecialFile::Zero) => Output::Null,
+        })
+    }
 }
 
 /// A source of bytes.

@@ -2,7 +2,7 @@
 //!
 //! The shell runs programs from a table that it is given, so it knows none of them.
 
-use crate::files::{Contents, Error, OpenTarget, SpecialFile, absolute};
+use crate::files::{Error, absolute};
 use crate::io::{Abort, Input, Io, Output, Status};
 use crate::processes::ProcessEntry;
 use crate::processes::jobs::JobList;
@@ -124,7 +124,7 @@ impl Invocation {
         if path == "-" {
             return Ok(self.io.stdin.clone());
         }
-        open(&*self.system, &self.path(path), &self.io.stdin)
+        self.io.open(&*self.system, &self.path(path))
     }
 
     /// Opens and truncates a file for writing.
@@ -134,30 +134,8 @@ impl Invocation {
 
     /// Opens a file for writing; truncates it unless `append` is set.
     pub fn write_to(&self, path: &str, append: bool) -> Result<Output, Error> {
-        let path = self.path(path);
-        Ok(match self.system.with(|kernel| kernel.files.open_to_write(&path, 0o666, append))? {
-            OpenTarget::File(id) => Output::File(Arc::clone(&self.system), id),
-            OpenTarget::Special(SpecialFile::Stdout | SpecialFile::Stdin) => self.io.stdout.clone(),
-            OpenTarget::Special(SpecialFile::Stderr) => self.io.stderr.clone(),
-            OpenTarget::Special(SpecialFile::Null | SpecialFile::Zero) => Output::Null,
-        })
+        self.io.open_to_write(&self.system, &self.path(path), append)
     }
-}
-
-/// Opens a file of the system, or of its processes, for reading; `stdin` is the caller's standard
-/// input.
-pub fn open(system: &dyn System, path: &str, stdin: &Input) -> Result<Input, Error> {
-    system.with(|kernel| {
-        if let Some(bytes) = kernel.processes.read_proc(path) {
-            return Ok(Input::file(Contents::from(bytes)));
-        }
-        Ok(match kernel.files.open_to_read(path)? {
-            OpenTarget::File(id) => Input::file(kernel.files.contents(id)),
-            OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => stdin.clone(),
-            OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
-            OpenTarget::Special(_) => Input::empty(),
-        })
-    })
 }
 
 /// Maximum bytes of a command line, as [`command_text`] makes it.

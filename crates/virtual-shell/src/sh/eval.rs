@@ -20,11 +20,11 @@ use super::ast::{
     AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, TimeFormat, Word,
 };
 use super::parse;
-use crate::files::{FileType, OpenTarget, SpecialFile, absolute};
+use crate::files::{FileType, absolute};
 use crate::io::{Abort, Input, Io, Output, Status, pipe};
 use crate::processes::ADBD;
 use crate::processes::jobs::JobList;
-use crate::program::{Invocation, ProgramTable, command_text, open};
+use crate::program::{Invocation, ProgramTable, command_text};
 use crate::system::{Process, System};
 use compound::Jump;
 use futures::future::{BoxFuture, FutureExt, join_all};
@@ -816,7 +816,8 @@ impl Shell {
                     (_, "") => {
                         return Err(CommandError::new("can't open : No such file or directory"));
                     }
-                    _ => open(&*self.system, &path, &io.stdin)
+                    _ => io
+                        .open(&*self.system, &path)
                         .map_err(|error| CommandError(format!("can't open {target}: {error}")))?,
                 };
                 continue;
@@ -829,20 +830,9 @@ impl Shell {
                 (_, "") => {
                     return Err(CommandError::new("can't create : No such file or directory"));
                 }
-                (mode, _) => {
-                    let opened = self
-                        .system
-                        .with(|kernel| {
-                            kernel.files.open_to_write(&path, 0o666, mode == Mode::Append)
-                        })
-                        .map_err(|error| CommandError(format!("can't create {target}: {error}")))?;
-                    match opened {
-                        OpenTarget::File(id) => Output::File(Arc::clone(&self.system), id),
-                        OpenTarget::Special(SpecialFile::Stdout) => io.stdout.clone(),
-                        OpenTarget::Special(SpecialFile::Stderr) => io.stderr.clone(),
-                        OpenTarget::Special(_) => Output::Null,
-                    }
-                }
+                (mode, _) => io
+                    .open_to_write(&self.system, &path, mode == Mode::Append)
+                    .map_err(|error| CommandError(format!("can't create {target}: {error}")))?,
             };
             match redirect.fd {
                 1 => io.stdout = output,
