@@ -1,12 +1,12 @@
 //! Assembles a phone: its world, files, properties, programs and preinstalled apps.
 
 use crate::latency;
-use thumbwire_virtual_android_system::packages;
 use crate::phone::{State, VirtualPhone};
 use crate::programs::{PROGRAMS, helper};
 use thumbwire_virtual_android_system::Properties;
-use thumbwire_virtual_android_system::release::Release;
 use thumbwire_virtual_android_system::Setup;
+use thumbwire_virtual_android_system::packages;
+use thumbwire_virtual_android_system::release::Release;
 use thumbwire_virtual_phone::{About, World};
 use thumbwire_virtual_shell::files::Files;
 

@@ -16,12 +16,7 @@ mod storage;
 mod time;
 
 use crate::faults::FaultInjector;
-use thumbwire_virtual_phone::time::{ClockMode, WorldClock};
-use thumbwire_virtual_android_system::packages::{InstallOptions, InstallSessions, PackageInstaller};
-use thumbwire_virtual_android_system::Properties;
-use thumbwire_virtual_android_system::release::Release;
 use crate::service_state::ServiceState;
-use thumbwire_virtual_android_system::Setup;
 use authorization::HostAuthorization;
 use automation::UiAutomation;
 use cable::Cable;
@@ -32,6 +27,13 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
 use thumbwire_base::lock;
+use thumbwire_virtual_android_system::Properties;
+use thumbwire_virtual_android_system::Setup;
+use thumbwire_virtual_android_system::packages::{
+    InstallOptions, InstallSessions, PackageInstaller,
+};
+use thumbwire_virtual_android_system::release::Release;
+use thumbwire_virtual_phone::time::{ClockMode, WorldClock};
 use thumbwire_virtual_phone::video::FrameQueue;
 use thumbwire_virtual_phone::{Frame, World};
 use thumbwire_virtual_shell::commands::CommandRecord;

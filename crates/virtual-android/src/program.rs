@@ -5,10 +5,10 @@
 
 use crate::faults::Fault;
 use crate::phone::VirtualPhone;
-use thumbwire_virtual_android_system::release::Release;
-use thumbwire_virtual_android_system::release::formats::ExceptionFormat;
 use std::any::Any;
 use std::ops::{Deref, DerefMut};
+use thumbwire_virtual_android_system::release::Release;
+use thumbwire_virtual_android_system::release::formats::ExceptionFormat;
 use thumbwire_virtual_shell::io::Status;
 use thumbwire_virtual_shell::program::{self as shell, command_text};
 

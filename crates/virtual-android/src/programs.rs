@@ -47,12 +47,12 @@ mod settings;
 mod svc;
 mod uiautomator2;
 
-use thumbwire_virtual_android_system::fingerprint;
 use crate::latency;
-use thumbwire_virtual_phone::time::Work;
 use crate::program::Invocation;
-use thumbwire_virtual_android_system::release::Release;
 use futures::future::{BoxFuture, FutureExt};
+use thumbwire_virtual_android_system::fingerprint;
+use thumbwire_virtual_android_system::release::Release;
+use thumbwire_virtual_phone::time::Work;
 use thumbwire_virtual_shell::io::Status;
 use thumbwire_virtual_shell::program::CalledBy::{Client, Everyday, Product, Recording};
 use thumbwire_virtual_shell::program::{self as shell, Program, ProgramTable};

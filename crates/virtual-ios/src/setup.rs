@@ -3,7 +3,6 @@
 use thumbwire_virtual_phone::time::{ClockMode, Profile};
 use thumbwire_virtual_phone::{Display, ScreenLock};
 
-
 /// The configuration of a virtual iPhone.
 #[derive(Clone, Debug)]
 pub struct Setup {

@@ -19,7 +19,6 @@ use crate::device::{About, Battery};
 use crate::functions::{AppFunction, FunctionArgs};
 use crate::layout::Scrolls;
 use crate::packages::{Intent, Manifest};
-use thumbwire_virtual_screen::Platform;
 use crate::services::{ServiceOutcome, ServiceStart};
 use crate::settings::Settings;
 use crate::storage::{StorageEntry, StorageRequest};
@@ -27,6 +26,7 @@ use crate::view::{Tag, View};
 use serde_json::Value;
 use std::time::Duration;
 use thumbwire_mobile_mcp::Descriptor;
+use thumbwire_virtual_screen::Platform;
 
 /// An app that comes with the phone.
 pub(crate) trait BuiltInApp: App + Sized + 'static {

@@ -1,7 +1,7 @@
 //! The device: seed, release, model, battery, clipboard, and simulated location.
 
-use thumbwire_virtual_screen::Platform;
 use crate::rng::SplitMix64;
+use thumbwire_virtual_screen::Platform;
 
 /// The device and its clipboard.
 #[derive(Debug)]

@@ -23,10 +23,10 @@ pub(crate) use self::pinch::{Pinch, PinchStep};
 pub(crate) use self::spelling::{suggestions, word_at};
 
 use self::keyboard::{KeyEffect, Keyboard};
-use thumbwire_virtual_screen::Point;
 use crate::view::Tag;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use thumbwire_virtual_screen::Point;
 
 /// The state of everything a user types and touches with.
 #[derive(Debug, Default)]

@@ -25,11 +25,11 @@ pub(crate) use self::lock_screen::{lock_screen, passcode_page};
 pub(crate) use self::springboard::springboard;
 pub(crate) use self::system::{home_indicator, status};
 
+use crate::platform::Role;
+use crate::theme;
+use crate::view::{Content, View, class, frame, spacer};
 use thumbwire_virtual_screen::Display;
 use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
-use crate::platform::Role;
-use crate::view::{Content, View, class, frame, spacer};
 
 /// Width of an alert's card, in points.
 pub(crate) const ALERT_WIDTH: f32 = 270.0;

@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 
 use taffy::prelude::*;
 
+use crate::scene::{Flags, Node, Touch};
+use crate::theme;
+use crate::theme::TextAppearance;
+use crate::view::{Content, View, class};
 use thumbwire_virtual_screen::Axis;
 use thumbwire_virtual_screen::Rect;
 use thumbwire_virtual_screen::text::{TextStyle, Typesetter};
-use crate::theme;
-use crate::theme::TextAppearance;
 use thumbwire_virtual_screen::{ClippedOp, PaintOp};
-use crate::scene::{Flags, Node, Touch};
-use crate::view::{Content, View, class};
 
 /// Scroll offsets of containers, in pixels, by owner and address.
 pub(crate) type Scrolls = BTreeMap<(String, String), i32>;

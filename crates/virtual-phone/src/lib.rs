@@ -31,9 +31,9 @@ mod settings;
 mod storage;
 mod system_ui;
 mod tasks;
-mod theme;
 #[cfg(test)]
 mod tests;
+mod theme;
 pub mod time;
 pub mod video;
 mod view;

@@ -29,11 +29,11 @@ use crate::notices::Notification;
 use crate::packages::Component;
 use crate::packages::Intent;
 use crate::permissions::PermissionAnswer;
-use thumbwire_virtual_screen::Platform;
 use crate::scene::WindowKind;
 use crate::settings::Settings;
 use crate::view::{Tag, View};
 use std::time::Duration;
+use thumbwire_virtual_screen::Platform;
 
 /// A window in front of the app.
 pub(crate) trait Overlay: Send {

@@ -6,9 +6,7 @@
 
 use crate::platform::Role;
 use crate::view::{FieldTraits, Tag};
-use thumbwire_virtual_screen::{
-    Axis, ClippedOp, Colour, Display, Frame, PaintOp, Rect, paint,
-};
+use thumbwire_virtual_screen::{Axis, ClippedOp, Colour, Display, Frame, PaintOp, Rect, paint};
 
 /// Everything visible at one moment.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,13 +2,13 @@
 //!
 //! Start with [`Screen`]. It knows no apps; `world/windows.rs` decides which windows there are.
 
-use thumbwire_virtual_screen::{Display, Rect};
-use thumbwire_virtual_screen::text::{TextStyle, Typesetter};
 use crate::layout::{FocusMark, LaidOutField, Layout, Scrolls};
-use thumbwire_virtual_screen::Platform;
 use crate::scene::{Node, Scene};
 use crate::view::View;
 use std::collections::BTreeSet;
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::text::{TextStyle, Typesetter};
+use thumbwire_virtual_screen::{Display, Rect};
 
 /// The screen and what it shows.
 pub(crate) struct Screen {

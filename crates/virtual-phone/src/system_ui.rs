@@ -4,11 +4,11 @@
 
 use crate::clock::Clock;
 use crate::device::Battery;
-use thumbwire_virtual_screen::icons::Icon;
+use crate::settings::Settings;
 use crate::theme;
 use crate::theme::Colour;
-use crate::settings::Settings;
 use crate::view::{View, class, column, frame, icon, row, spacer, text};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The package that owns the bars.
 pub(crate) const PACKAGE: &str = "com.android.systemui";

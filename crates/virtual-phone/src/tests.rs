@@ -29,9 +29,9 @@ mod shop;
 
 use std::time::Duration;
 
-use thumbwire_virtual_screen::{Display, Point, TouchPhase};
 use crate::scene::{Node, WindowKind};
 use crate::world::{Setup, World};
+use thumbwire_virtual_screen::{Display, Point, TouchPhase};
 
 pub(super) const MAPS: &str = "com.google.android.apps.maps";
 pub(super) const SETTINGS: &str = "com.android.settings";

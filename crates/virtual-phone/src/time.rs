@@ -162,9 +162,6 @@ mod tests {
     #[test]
     fn work_costs_nothing_on_an_instant_phone() {
         let cost = |profile: Profile| profile.cost(Work::new(2, 10)).as_millis();
-        assert_eq!(
-            [Profile::Instant, Profile::Pixel, Profile::Old].map(cost),
-            [0, 2, 10]
-        );
+        assert_eq!([Profile::Instant, Profile::Pixel, Profile::Old].map(cost), [0, 2, 10]);
     }
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use taffy::prelude::*;
 
+use crate::platform::Role;
+use crate::theme::{Colour, TextAppearance};
 use thumbwire_virtual_screen::Axis;
 use thumbwire_virtual_screen::icons::Icon;
 use thumbwire_virtual_screen::picture::Picture;
-use crate::theme::{Colour, TextAppearance};
-use crate::platform::Role;
 
 /// A message to the app when something is touched: a name and a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,13 +4,13 @@
 //! is at least 48 dp high and wide.
 
 use crate::app::DrawContext;
-use thumbwire_virtual_screen::icons::Icon;
+use crate::platform::Role;
 use crate::theme;
 use crate::theme::{Colour, TOUCH, TextAppearance};
-use crate::platform::Role;
 use crate::view::{
     Content, Field, FieldTraits, Tag, View, class, column, frame, icon, row, spacer, text,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 /// A round icon button; `description` is its content description.
 pub(crate) fn icon_button(symbol: Icon, description: &str, tag: impl Into<Tag>) -> View {

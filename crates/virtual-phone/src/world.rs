@@ -47,15 +47,12 @@ use crate::app::{InstalledApp, InstalledApps};
 use crate::apps;
 use crate::clock::PhoneClock;
 use crate::device::{About, Battery, Device};
-use thumbwire_virtual_screen::Frame;
 use crate::functions::EnabledStates;
-use thumbwire_virtual_screen::Display;
 use crate::input::Input;
 use crate::log::{Buffer, Log, SYSTEM_PID};
 use crate::notices::Notices;
 use crate::overlays::Overlays;
 use crate::permissions::Permissions;
-use thumbwire_virtual_screen::Platform;
 use crate::scene::Scene;
 use crate::screen::Screen;
 use crate::services::Services;
@@ -63,6 +60,9 @@ use crate::settings::Settings;
 use crate::storage::SharedStorage;
 use crate::tasks::Tasks;
 use std::time::Duration;
+use thumbwire_virtual_screen::Display;
+use thumbwire_virtual_screen::Frame;
+use thumbwire_virtual_screen::Platform;
 
 /// The configuration of a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

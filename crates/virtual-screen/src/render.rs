@@ -19,12 +19,12 @@ use tiny_skia::{
 
 use self::glyphs::{GlyphKey, Raster, blend, glyph_id, rasterise};
 use self::paths::{between, gradient, ring, rounded, segments, solid, through};
+use crate::colour::Colour;
 use crate::frame::Frame;
 use crate::geometry::Rect;
+use crate::paint::{ClippedOp, PaintOp};
 use crate::picture::{Mark, Picture};
 use crate::text::{Face, ShapedText};
-use crate::colour::Colour;
-use crate::paint::{ClippedOp, PaintOp};
 
 /// Maximum cached glyphs before the cache is cleared; about a kilobyte each.
 const GLYPHS: usize = 4096;

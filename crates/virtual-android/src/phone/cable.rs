@@ -1,8 +1,8 @@
 //! The cable between the phone and its hosts, and what cuts it.
 
 use super::VirtualPhone;
-use thumbwire_virtual_phone::time::LATEST;
 use std::time::Duration;
+use thumbwire_virtual_phone::time::LATEST;
 use thumbwire_virtual_shell::system::sleep_real;
 use tokio::time::Instant;
 

@@ -6,8 +6,8 @@
 
 use super::VirtualPhone;
 use crate::latency;
-use thumbwire_virtual_phone::time::{ClockMode, Work, wait};
 use std::time::Duration;
+use thumbwire_virtual_phone::time::{ClockMode, Work, wait};
 
 impl VirtualPhone {
     /// Lets the time pass that this work takes on the phone, and returns it.

@@ -10,9 +10,9 @@ mod providers;
 mod rows;
 
 use super::Invocation;
-use thumbwire_virtual_android_system::release::ToolKind;
 use arguments::{Command, Operation};
 use providers::Outcome;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::Status;
 
 const USAGE_4: &str = include_str!("words/android-4.4/content.txt");

@@ -8,8 +8,8 @@
 pub(super) mod devices;
 
 use super::Invocation;
-use thumbwire_virtual_android_system::release::ToolKind;
 use devices::devices;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::Status;
 
 const USAGE: &str = include_str!("words/android-4.4/getevent.txt");

@@ -12,9 +12,9 @@ mod program;
 mod typing;
 
 use super::{Invocation, keycodes};
+use std::time::Duration;
 use thumbwire_virtual_android_system::release::InputKind;
 use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
-use std::time::Duration;
 use thumbwire_virtual_phone::{KeyCode, Point, TouchPhase};
 use thumbwire_virtual_shell::io::Status;
 

@@ -19,10 +19,10 @@ use self::options::{ScreenrecordOptions, UsageError, read};
 use super::Invocation;
 use crate::faults::Fault;
 use crate::phone::VirtualPhone;
-use thumbwire_virtual_android_system::release::ToolKind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thumbwire_base::lock;
+use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_phone::video::{
     Area, Canvas, Encoder, FrameQueue, Muxer, RATE, Recording, Sample, TrackInfo,
 };

@@ -8,9 +8,9 @@ use thumbwire_webdriver::{ActiveApp, AppCommand, AppState, ErrorCode, WebDriverE
 
 use super::{Reply, refuse};
 use crate::latency;
-use thumbwire_virtual_phone::time::Work;
 use crate::phone::{State, VirtualIphone};
 use crate::tree::{SPRINGBOARD, app_name};
+use thumbwire_virtual_phone::time::Work;
 
 impl VirtualIphone {
     pub(super) async fn app_command(&self, command: AppCommand) -> Reply {

@@ -1,12 +1,12 @@
 //! Installed apps: manifest, process and stored values of each.
 
 use crate::app::{App, BuiltInApp, Preferences};
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme::{self, Colour};
 use crate::packages::{BuiltInPackage, Manifest};
+use crate::theme::{self, Colour};
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// An installed package.
 pub(crate) struct InstalledApp {

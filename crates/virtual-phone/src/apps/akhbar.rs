@@ -6,14 +6,14 @@
 
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
-use thumbwire_virtual_screen::icons::Icon;
+use crate::packages::AppIcon;
 use crate::theme;
 use crate::theme::Colour;
-use crate::packages::AppIcon;
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, text};
 use crate::widgets::{
     badge, divider, empty_state, field, icon_button, list, page, search_toolbar, tabs,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Akhbar.
 #[derive(Default)]

@@ -11,9 +11,8 @@
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::dates::month_name;
 use crate::clock::{SWITCHED_ON, date_time};
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
 use crate::services::{ServiceOutcome, ServiceStart};
+use crate::theme;
 use crate::view::{Tag, View, column, text};
 use crate::widgets::{
     dialog, divider, list, list_row, message, page, text_button, toolbar, wide_button,
@@ -22,6 +21,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The package.
 pub(super) const PACKAGE: &str = "org.example.attendance";

@@ -12,12 +12,12 @@ mod pages;
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
-use crate::theme::Colour;
 use crate::packages::AppIcon;
 use crate::rng::SplitMix64;
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Bank.
 pub(crate) struct Bank {

@@ -13,11 +13,11 @@ mod web;
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::apps::records::Records;
-use thumbwire_virtual_screen::icons::Icon;
+use crate::packages::AppIcon;
 use crate::theme;
 use crate::theme::Colour;
-use crate::packages::AppIcon;
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Browser.
 pub(crate) struct Browser {

@@ -15,12 +15,12 @@ use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::dates::Day;
 use crate::apps::records::Records;
 use crate::clock::SWITCHED_ON;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
-use crate::theme::Colour;
 use crate::packages::{AppIcon, Intent};
 use crate::rng::SplitMix64;
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Calendar.
 pub(crate) struct Calendar {

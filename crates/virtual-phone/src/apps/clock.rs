@@ -20,11 +20,11 @@ use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
 use crate::functions::{AppFunction, FunctionArgs};
-use thumbwire_virtual_screen::icons::Icon;
+use crate::packages::{AppIcon, Intent};
 use crate::theme;
 use crate::theme::Colour;
-use crate::packages::{AppIcon, Intent};
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Clock.
 pub(crate) struct ClockApp {

@@ -14,11 +14,11 @@ mod people;
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
-use thumbwire_virtual_screen::icons::Icon;
+use crate::packages::AppIcon;
 use crate::theme;
 use crate::theme::Colour;
-use crate::packages::AppIcon;
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Contacts.
 pub(crate) struct Contacts {

@@ -6,17 +6,17 @@
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::clock::{Clock, SWITCHED_ON};
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
-use crate::theme::Colour;
 use crate::packages::AppIcon;
 use crate::storage::{StorageEntry, StorageRequest};
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{FieldTraits, Tag, View, class, column, row, text};
 use crate::widgets::{
     badge, dialog, empty_state, form_field, icon_button, list, list_row, message, page,
     text_button, toolbar,
 };
 use std::time::Duration;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Files.
 #[derive(Default)]

@@ -2,10 +2,10 @@
 //! screen says so.
 
 use crate::app::{App, AppContext, DrawContext, Event};
-use crate::theme;
-use crate::theme::{Colour, TextAppearance};
 use crate::packages::ComponentKind;
 use crate::packages::{AppIcon, Manifest};
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::view::{View, class, column, row, text};
 use crate::widgets::{badge, page};
 use std::collections::BTreeMap;

@@ -7,18 +7,18 @@
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::apps::generic_app::sign;
-use thumbwire_virtual_screen::icons::Icon;
-use thumbwire_virtual_screen::picture::{Mark, Picture};
-use crate::theme;
-use crate::theme::{Colour, TextAppearance};
 use crate::ios_look::springboard;
 use crate::packages::{AppIcon, Manifest};
-use thumbwire_virtual_screen::Platform;
 use crate::tasks::HOME;
+use crate::theme;
+use crate::theme::{Colour, TextAppearance};
 use crate::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, spacer, text,
 };
 use crate::widgets::field;
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::icons::Icon;
+use thumbwire_virtual_screen::picture::{Mark, Picture};
 
 /// The launcher's state: home screen or drawer.
 #[derive(Default)]

@@ -18,12 +18,12 @@ use self::places::{Category, Place};
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::seeded;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
-use crate::theme::Colour;
 use crate::packages::{AppIcon, Intent};
 use crate::permissions::FINE_LOCATION;
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Maps.
 pub(crate) struct Maps {

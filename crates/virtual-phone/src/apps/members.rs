@@ -8,15 +8,15 @@
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
-use thumbwire_virtual_screen::icons::Icon;
+use crate::packages::AppIcon;
 use crate::theme;
 use crate::theme::Colour;
-use crate::packages::AppIcon;
 use crate::view::{FieldTraits, ImeAction, Tag, View, column, icon, row, text};
 use crate::widgets::{
     badge, dialog, field, form_field, icon_button, list, list_row, message, page, text_button,
     toolbar, wide_button,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Members.
 pub(crate) struct Members {

@@ -17,11 +17,11 @@ use std::time::Duration;
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
-use thumbwire_virtual_screen::icons::Icon;
+use crate::packages::{AppIcon, Intent};
 use crate::theme;
 use crate::theme::Colour;
-use crate::packages::{AppIcon, Intent};
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Messages.
 pub(crate) struct Messages {

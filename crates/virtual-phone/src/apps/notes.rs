@@ -16,17 +16,17 @@ use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
 use crate::apps::tools;
 use crate::functions::{AppFunction, FunctionArgs};
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
-use crate::theme::Colour;
 use crate::packages::AppIcon;
 use crate::rng::SplitMix64;
 use crate::services::{ServiceOutcome, ServiceStart};
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, frame, row, spacer, text};
 use crate::widgets::{
     dialog, empty_state, field, floating_button, icon_button, list, message, page, text_button,
 };
 use serde_json::Value;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Notes.
 pub(crate) struct Notes {

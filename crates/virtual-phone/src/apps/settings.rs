@@ -9,11 +9,11 @@ mod rows;
 use self::pages::Page;
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
-use thumbwire_virtual_screen::icons::Icon;
+use crate::packages::{AppIcon, Intent};
 use crate::theme;
 use crate::theme::Colour;
-use crate::packages::{AppIcon, Intent};
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Settings.
 #[derive(Default)]

@@ -23,13 +23,13 @@ use crate::app::{App, AppContext, DrawContext, Event, Preferences};
 use crate::apps::records::Records;
 use crate::apps::seeded;
 use crate::apps::tools;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
-use crate::theme::Colour;
 use crate::packages::AppIcon;
 use crate::permissions::POST_NOTIFICATIONS;
 use crate::services::{ServiceOutcome, ServiceStart};
+use crate::theme;
+use crate::theme::Colour;
 use crate::view::{Tag, View};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The state of Shop.
 pub(crate) struct Shop {

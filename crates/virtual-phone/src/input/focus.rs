@@ -1,7 +1,7 @@
 //! The focus, and editing the focused field's text.
 
-use thumbwire_virtual_screen::{Point, Rect};
 use crate::view::FieldTraits;
+use thumbwire_virtual_screen::{Point, Rect};
 
 /// The focused node.
 #[derive(Debug, Clone, PartialEq)]

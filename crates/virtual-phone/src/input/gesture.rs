@@ -1,10 +1,10 @@
 //! A finger on the screen: its path, and what it touches.
 
-use thumbwire_virtual_screen::{Axis, Point, Rect};
 use crate::input::VelocityTracker;
 use crate::scene::Node;
 use crate::view::Tag;
 use std::time::Duration;
+use thumbwire_virtual_screen::{Axis, Point, Rect};
 
 /// A finger on the screen.
 #[derive(Debug, Clone)]

@@ -3,11 +3,11 @@
 //! [`view`] draws it, [`Keyboard::press`] interprets its keys. It is not part of the app's dump, as
 //! on real phones. Layouts: US letters and two pages of symbols.
 
-use thumbwire_virtual_screen::Display;
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, spacer, text};
+use thumbwire_virtual_screen::Display;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The package that owns the window.
 pub(crate) const PACKAGE: &str = "com.google.android.inputmethod.latin";

@@ -4,9 +4,9 @@
 //! once the distance has changed by twice the touch slop, and a distance below 27 mm
 //! (`config_minScalingSpan`) does not count.
 
-use thumbwire_virtual_screen::Point;
 use crate::input::TouchedWindow;
 use crate::view::Tag;
+use thumbwire_virtual_screen::Point;
 
 /// Change of the distance, in dp, that begins a pinch.
 const SLOP: f32 = 16.0;

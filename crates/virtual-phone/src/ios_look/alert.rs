@@ -3,12 +3,12 @@
 //!
 //! Two buttons stand side by side if both are short (Apple's Human Interface Guidelines, "Alerts").
 
-use crate::theme::{self, Colour, TextAppearance};
 use crate::ios_look::bars::{BODY, TITLE};
 use crate::ios_look::colours::{BLACK, RED, SEPARATOR, TINT};
 use crate::ios_look::restyle;
 use crate::ios_look::{ALERT_WIDTH, HAIR};
 use crate::platform::Role;
+use crate::theme::{self, Colour, TextAppearance};
 use crate::view::{Content, Tag, View, class, column, row, text};
 
 /// The background of a card.

@@ -1,11 +1,11 @@
 //! Navigation bars, search rows and tab bars, made of Android's toolbars and bottom navigation.
 
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme::{self, Colour, TextAppearance};
 use crate::ios_look::colours::{BAR, BLACK, FIELD, GREY, SEPARATOR, TINT};
 use crate::ios_look::{HAIR, at_end};
 use crate::platform::Role;
+use crate::theme::{self, Colour, TextAppearance};
 use crate::view::{Content, Tag, View, class, icon, row, text};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// Height of a navigation bar, in points.
 const HEIGHT: f32 = 44.0;

@@ -3,9 +3,9 @@
 //! Values are the system colours of iOS's light appearance (Apple's Human Interface Guidelines,
 //! "Color").
 
+use crate::scene::Node;
 use crate::theme::{self, Colour};
-use thumbwire_virtual_screen::{PaintOp};
-use crate::scene::{Node};
+use thumbwire_virtual_screen::PaintOp;
 
 /// `systemBlue`, the tint of everything that can be tapped.
 pub(super) const TINT: Colour = Colour::hex(0x007AFF);

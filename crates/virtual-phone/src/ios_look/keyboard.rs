@@ -3,13 +3,13 @@
 //! Keys are named as XCUITest finds them: `shift`, `delete`, `more`, `space`, and `return` or what
 //! it does. It has no key that hides it: return does, in a field of one line, and leaving the page.
 
-use thumbwire_virtual_screen::Display;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme::{self, Colour, TextAppearance};
 use crate::input::keyboard::{Keyboard, Page};
 use crate::ios_look::colours::{BLACK, TINT};
 use crate::platform::Role;
+use crate::theme::{self, Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, text};
+use thumbwire_virtual_screen::Display;
+use thumbwire_virtual_screen::icons::Icon;
 
 const GROUND: Colour = Colour::hex(0xD1D4DB);
 const KEY: Colour = theme::WHITE;

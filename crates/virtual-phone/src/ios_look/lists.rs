@@ -1,12 +1,12 @@
 //! Lists: rows that can be tapped become cells of inset groups, with separators and chevrons.
 
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
 use crate::ios_look::HAIR;
 use crate::ios_look::bars;
 use crate::ios_look::colours::{CHEVRON, GROUPED, SEPARATOR};
 use crate::platform::Role;
+use crate::theme;
 use crate::view::{Content, View, class, column, icon};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// A list; consecutive cells are on one white card.
 pub(super) fn table(mut view: View) -> View {

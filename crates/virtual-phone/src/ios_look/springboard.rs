@@ -1,9 +1,9 @@
 //! The home screen: a grid of icons on each page, a dock below, no drawer.
 
 use crate::app::DrawContext;
-use crate::theme::{self, TextAppearance};
 use crate::packages::{AppIcon, Manifest};
 use crate::platform::Role;
+use crate::theme::{self, TextAppearance};
 use crate::view::{View, class, column, icon, row, spacer, text};
 
 /// The apps of the dock, in this order, as far as they are installed.

@@ -2,11 +2,11 @@
 
 use crate::clock::Clock;
 use crate::device::Battery;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme::{self, Colour, TextAppearance};
 use crate::ios_look::colours::BLACK;
 use crate::settings::Settings;
+use crate::theme::{self, Colour, TextAppearance};
 use crate::view::{View, class, frame, icon, row, spacer, text};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The status bar: the time at the left, radios and battery at the right; `light` is for dark
 /// backgrounds.

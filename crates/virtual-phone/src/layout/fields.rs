@@ -1,7 +1,7 @@
 //! The text fields of a view, and a walk through all views with their addresses.
 
-use crate::theme::TextAppearance;
 use crate::layout::Addresses;
+use crate::theme::TextAppearance;
 use crate::view::{Content, FieldTraits, View};
 
 /// A text field as the app drew it last.

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use thumbwire_virtual_screen::Rect;
-use thumbwire_virtual_screen::text::{ShapedText, TextStyle};
+use crate::layout::{FocusMark, PlacementPass, setting};
 use crate::theme;
 use crate::theme::{Align, Colour};
-use crate::layout::{FocusMark, PlacementPass, setting};
-use thumbwire_virtual_screen::{ClippedOp, PaintOp};
 use crate::view::{Content, Field, View};
+use thumbwire_virtual_screen::Rect;
+use thumbwire_virtual_screen::text::{ShapedText, TextStyle};
+use thumbwire_virtual_screen::{ClippedOp, PaintOp};
 
 impl PlacementPass<'_, '_, '_> {
     pub(super) fn paint_box(&self, view: &View, rect: Rect, clip: Rect, inks: &mut Vec<ClippedOp>) {

@@ -1,9 +1,9 @@
 //! An unexpected alert that covers the app until the user answers it.
 
 use crate::app::Event;
-use crate::theme;
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach};
 use crate::scene::WindowKind;
+use crate::theme;
 use crate::view::View;
 use crate::widgets::{dialog, message, text_button};
 

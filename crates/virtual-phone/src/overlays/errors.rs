@@ -6,12 +6,12 @@
 //! before Android 7 both were a message with one or two buttons.
 
 use crate::app::Event;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest};
 use crate::packages::Intent;
+use crate::theme;
 use crate::view::{View, class, column, icon, row, text};
 use crate::widgets::{dialog, message, text_button};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// Since this release the dialogs have a title and a list of buttons, and Android does not report a
 /// first crash.

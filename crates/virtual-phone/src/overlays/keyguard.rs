@@ -10,17 +10,17 @@
 
 use crate::app::Event;
 use crate::clock::Clock;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
 use crate::ios_look::{lock_screen, passcode_page};
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlaySize};
-use thumbwire_virtual_screen::Platform;
 use crate::scene::WindowKind;
 use crate::system_ui;
+use crate::theme;
 use crate::view::{
     Content, Field, FieldTraits, ImeAction, Tag, View, class, column, frame, icon, row, spacer,
     text,
 };
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The package of Android 4.4's keyguard.
 const OLD_PACKAGE: &str = "com.android.keyguard";

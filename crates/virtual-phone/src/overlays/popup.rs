@@ -7,14 +7,14 @@
 //! `text_edit_suggestion_item.xml` of Android 4.4.
 
 use crate::app::Event;
-use thumbwire_virtual_screen::{Display, Rect};
-use crate::theme;
 use crate::overlays::{
     Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest, OverlaySize,
 };
 use crate::packages::Component;
 use crate::scene::WindowKind;
+use crate::theme;
 use crate::view::{Tag, View, class, column, row, text};
+use thumbwire_virtual_screen::{Display, Rect};
 
 /// Width in dp, and the height of a row.
 const WIDTH: f32 = 196.0;

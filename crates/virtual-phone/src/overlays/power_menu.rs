@@ -5,10 +5,10 @@
 //! the phone.
 
 use crate::app::Event;
-use crate::theme;
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach};
 use crate::scene::WindowKind;
 use crate::system_ui;
+use crate::theme;
 use crate::view::{View, class, column, row, text};
 
 /// The menu, in the look of a release.

@@ -6,16 +6,16 @@
 //! approximate location. It is an activity in the app's task.
 
 use crate::app::Event;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
 use crate::ios_look::{alert, alert_button};
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest};
 use crate::packages::Component;
 use crate::permissions::{PermissionAnswer, PermissionGroup};
-use thumbwire_virtual_screen::Platform;
 use crate::scene::WindowKind;
+use crate::theme;
 use crate::view::{View, class, column, icon, row, spacer, text};
 use crate::widgets::text_button;
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// A prompt for one group of permissions.
 pub(crate) struct Prompt {

@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use crate::app::Event;
 use crate::clock::Clock;
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
 use crate::notices::Notification;
 use crate::overlays::{
     Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest, OverlaySize,
@@ -18,8 +16,10 @@ use crate::overlays::{
 use crate::scene::WindowKind;
 use crate::settings::Settings;
 use crate::system_ui;
+use crate::theme;
 use crate::view::{Tag, View, class, column, icon, row, spacer, text};
 use crate::widgets::{badge, slider, text_button};
+use thumbwire_virtual_screen::icons::Icon;
 
 pub(crate) struct Shade {
     /// Shows all quick settings instead of the notifications.

@@ -1,10 +1,10 @@
 //! The package manager's record of an app.
 
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme::{self, Colour};
 use crate::packages::{BuiltInPackage, ComponentKind, Installation, ParsedPackage};
+use crate::theme::{self, Colour};
 use std::sync::Arc;
 use thumbwire_mobile_mcp::Descriptor;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The package manager's record of an app.
 #[derive(Debug, Clone, PartialEq)]

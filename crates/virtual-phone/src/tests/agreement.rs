@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use super::*;
-use thumbwire_virtual_screen::Frame;
-use thumbwire_virtual_screen::Rect;
 use crate::input::KeyCode;
 use crate::input::hit;
-use thumbwire_virtual_screen::{PaintOp};
 use crate::scene::{Scene, Window};
 use crate::world::Setup;
+use thumbwire_virtual_screen::Frame;
+use thumbwire_virtual_screen::PaintOp;
+use thumbwire_virtual_screen::Rect;
 
 /// Every page by name, and a phone that shows it.
 fn pages(display: Display) -> Vec<(&'static str, World)> {

@@ -1,8 +1,8 @@
 //! An app with a right-to-left layout.
 
 use super::*;
-use thumbwire_virtual_screen::Rect;
 use crate::input::KeyCode;
+use thumbwire_virtual_screen::Rect;
 
 #[test]
 fn rtl_rows_start_at_the_right() {

@@ -1,13 +1,13 @@
 //! A phone in iOS's manner.
 
 use crate::ScreenLock;
-use thumbwire_virtual_screen::Display;
 use crate::input::KeyCode;
 use crate::platform::Role;
-use thumbwire_virtual_screen::Platform;
 use crate::scene::{Node, WindowKind};
 use crate::tests::{CLOCK, CONTACTS, MAPS, NOTES, SETTINGS, drag, press, shows, tap, type_text};
 use crate::world::{Setup, World};
+use thumbwire_virtual_screen::Display;
+use thumbwire_virtual_screen::Platform;
 
 fn iphone() -> World {
     World::new(Setup { platform: Platform::Ios, display: Display::IPHONE, ..Setup::default() })

@@ -5,14 +5,14 @@
 //! (`Layout.getOffsetForHorizontal`), and MOVE_HOME and MOVE_END go to the ends of the caret's
 //! line, not of the text (`ArrowKeyMovementMethod.home`).
 
-use thumbwire_virtual_screen::Point;
-use thumbwire_virtual_screen::text::{ShapedText, TextStyle};
 use crate::layout::{LaidOutField, line_of, mask_password, setting};
-use thumbwire_virtual_screen::{PaintOp};
-use crate::scene::{Node};
+use crate::scene::Node;
 use crate::world::World;
 use std::ops::Range;
 use std::sync::Arc;
+use thumbwire_virtual_screen::PaintOp;
+use thumbwire_virtual_screen::Point;
+use thumbwire_virtual_screen::text::{ShapedText, TextStyle};
 
 /// The text of a field as it is painted.
 struct PaintedText {

@@ -10,8 +10,8 @@ use crate::log::Buffer;
 use crate::log::SYSTEM_PID;
 use crate::overlays::{AnrDialog, CrashDialog};
 use crate::overlays::{LISTS_FROM, title_of_crash};
-use thumbwire_virtual_screen::Platform;
 use crate::world::World;
+use thumbwire_virtual_screen::Platform;
 
 /// `ApplicationInfo.flags` of an arbitrary app, as `am_anr` prints them.
 const FLAGS: u32 = 953_728_580;

@@ -2,9 +2,9 @@
 //! a finger.
 
 use crate::app::Event;
-use thumbwire_virtual_screen::Axis;
 use crate::scene::{Node, WindowKind};
 use crate::world::World;
+use thumbwire_virtual_screen::Axis;
 
 /// Something that a view is asked to do (`AccessibilityNodeInfo.ACTION_…`).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Posts, removes and opens notifications.
 
-use thumbwire_virtual_screen::icons::Icon;
 use crate::notices::{Notification, SHELL, SIGNS};
 use crate::packages::{Intent, StartError, StartResult};
 use crate::permissions::POST_NOTIFICATIONS;
 use crate::world::World;
+use thumbwire_virtual_screen::icons::Icon;
 
 impl World {
     /// Posts a notification for an app. `false` if no such package is installed, or if it may not

@@ -1,10 +1,10 @@
 //! Opens lists over the app in front: its options menu, and suggestions for a misspelt word.
 
-use thumbwire_virtual_screen::Rect;
 use crate::input::{suggestions, word_at};
 use crate::overlays::{Popup, PowerMenu, is_popup};
 use crate::view::ImeAction;
 use crate::world::World;
+use thumbwire_virtual_screen::Rect;
 
 /// The last release whose text fields open suggestions when a misspelt word is tapped. Later ones
 /// do too, but mark fewer words.

@@ -1,7 +1,7 @@
 //! The screen's size and rotation.
 
-use thumbwire_virtual_screen::Display;
 use crate::world::World;
+use thumbwire_virtual_screen::Display;
 
 impl World {
     /// The screen as currently held, including overrides.

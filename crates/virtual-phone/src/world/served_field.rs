@@ -1,9 +1,9 @@
 //! The text field that the keyboard types into, as its app reports it to the input method.
 
-use thumbwire_virtual_screen::Rect;
 use crate::scene::{Node, WindowKind};
 use crate::view::{ImeAction, class};
 use crate::world::World;
+use thumbwire_virtual_screen::Rect;
 
 /// The field that the input method is connected to (`InputMethodManager.mServedView` and its
 /// `EditorInfo`).

@@ -14,16 +14,16 @@
 //! touch stops it and does nothing else.
 
 use crate::app::Event;
-use thumbwire_virtual_screen::{Axis, Point, Rect, TouchPhase};
 use crate::input::{
     DragMode, Fling, Gesture, Pinch, PinchStep, Target, TouchedWindow, VelocityTracker, hit,
 };
 use crate::log::SYSTEM_PID;
-use thumbwire_virtual_screen::Platform;
 use crate::scene::{Node, WindowKind};
 use crate::view::Tag;
 use crate::world::World;
 use std::time::Duration;
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::{Axis, Point, Rect, TouchPhase};
 
 /// How long a finger rests before it is a long press; Android's default.
 const LONG_PRESS: Duration = Duration::from_millis(500);

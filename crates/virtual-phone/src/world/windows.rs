@@ -5,20 +5,20 @@
 
 use crate::app::DrawContext;
 use crate::clock::Clock;
-use thumbwire_virtual_screen::Rect;
-use crate::theme;
 use crate::input::keyboard;
 use crate::ios_look;
 use crate::layout::{FocusMark, fields, visit};
 use crate::notices::BANNER;
 use crate::overlays::{Overlay, OverlaySize};
 use crate::packages::Manifest;
-use thumbwire_virtual_screen::Platform;
-use thumbwire_virtual_screen::{ClippedOp, PaintOp};
 use crate::scene::{Node, Scene, Window, WindowKind};
 use crate::system_ui;
+use crate::theme;
 use crate::view::{BoxStyle, Content, View, column, frame};
 use crate::world::World;
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::Rect;
+use thumbwire_virtual_screen::{ClippedOp, PaintOp};
 
 /// Maximum width of a dialog, in dp (Material 3, "Dialogs: specs").
 const MAX_DIALOG: f32 = 560.0;

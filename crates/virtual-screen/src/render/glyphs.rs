@@ -5,8 +5,8 @@ use skrifa::outline::{DrawSettings, OutlinePen};
 use skrifa::{FontRef, GlyphId, MetadataProvider};
 use tiny_skia::{FillRule, Mask, PathBuilder, Transform};
 
-use crate::text::Face;
 use crate::colour::Colour;
+use crate::text::Face;
 
 /// Face, glyph, size in 64ths of a pixel, horizontal offset in quarters of a pixel.
 pub(super) type GlyphKey = (Face, u32, u32, u8);

@@ -4,8 +4,8 @@ use tiny_skia::{
     Color, GradientStop, LinearGradient, Paint, Path, PathBuilder, Point, SpreadMode, Transform,
 };
 
-use crate::geometry::Rect;
 use crate::colour::Colour;
+use crate::geometry::Rect;
 
 /// A paint of one colour.
 pub(super) fn solid(colour: Colour) -> Paint<'static> {

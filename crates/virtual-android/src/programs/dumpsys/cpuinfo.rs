@@ -2,8 +2,8 @@
 //! Source: the capture `052-dumpsys-cpuinfo`, `ProcessCpuTracker.java` of AOSP.
 
 use crate::phone::State;
-use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use std::time::Duration;
+use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_shell::programs::dated;
 
 /// How long a reading takes.

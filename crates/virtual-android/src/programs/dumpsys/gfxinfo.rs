@@ -2,8 +2,8 @@
 //! `121-dumpsys-gfxinfo`, `JankTracker.cpp` of AOSP. No frame is timed here, so all counts of
 //! frames are 0.
 
-use thumbwire_virtual_android_system::fingerprint;
 use crate::phone::State;
+use thumbwire_virtual_android_system::fingerprint;
 use thumbwire_virtual_android_system::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::WindowKind;
 

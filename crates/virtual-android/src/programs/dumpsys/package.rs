@@ -5,11 +5,11 @@
 mod old;
 
 use super::fingerprint;
-use thumbwire_virtual_android_system::packages::base_path;
 use crate::phone::State;
+use std::collections::BTreeMap;
+use thumbwire_virtual_android_system::packages::base_path;
 use thumbwire_virtual_android_system::release::sdk;
 use thumbwire_virtual_android_system::release::{Release, ToolKind};
-use std::collections::BTreeMap;
 use thumbwire_virtual_phone::{
     Component, ComponentKind, IntentFilter, Manifest, RuntimePermission,
 };

@@ -5,8 +5,8 @@
 
 use super::super::Invocation;
 use crate::latency;
-use thumbwire_virtual_android_system::packages::{Apk, InstallError, InstallOptions};
 use crate::phone::VirtualPhone;
+use thumbwire_virtual_android_system::packages::{Apk, InstallError, InstallOptions};
 use thumbwire_virtual_android_system::release::sdk;
 use thumbwire_virtual_shell::io::{Abort, Status};
 

@@ -6,10 +6,10 @@ mod lists;
 use super::install::SessionGuard;
 use super::{Invocation, installed, paths};
 use crate::latency;
-use thumbwire_virtual_android_system::packages::InstallOptions;
 use crate::phone::State;
 use crate::programs::dumpsys;
 use crate::programs::platform::is_permission;
+use thumbwire_virtual_android_system::packages::InstallOptions;
 use thumbwire_virtual_shell::files::Error;
 use thumbwire_virtual_shell::io::{Abort, Status};
 

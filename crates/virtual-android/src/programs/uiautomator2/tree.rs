@@ -6,8 +6,8 @@
 use super::super::dump::accessibility_text;
 use crate::phone::State;
 use std::borrow::Cow;
-use thumbwire_webdriver::xpath::XPathDocument;
 use thumbwire_virtual_phone::{Node, NodeAction, Rect, Window, WindowKind};
+use thumbwire_webdriver::xpath::XPathDocument;
 
 /// The place of an element in [`Tree::elements`].
 pub(super) type Index = usize;

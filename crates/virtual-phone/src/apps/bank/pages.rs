@@ -4,13 +4,13 @@ use crate::app::DrawContext;
 use crate::apps::bank::{
     ACCOUNTS, AMOUNT, Bank, Booking, Login, NUMBER, SECRET, TO, Transfer, cents_of,
 };
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, View, class, column, icon, row, text};
 use crate::widgets::{
     badge, dialog, form_field, icon_button, list, message, page, text_button, toolbar, wide_button,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 const NAVY: Colour = Colour::hex(0x004A77);
 

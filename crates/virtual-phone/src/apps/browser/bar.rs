@@ -3,10 +3,10 @@
 use crate::app::DrawContext;
 use crate::apps::browser::web::enlarge;
 use crate::apps::browser::{Browser, URL, site};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::view::{FieldTraits, ImeAction, View, class, frame, icon, row, text};
 use crate::widgets::{field, icon_button, list, list_row, page, search_toolbar};
+use thumbwire_virtual_screen::icons::Icon;
 
 impl Browser {
     pub(super) fn page(&self, env: &DrawContext<'_>) -> View {

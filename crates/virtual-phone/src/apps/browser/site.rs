@@ -6,9 +6,9 @@ use crate::apps::browser::web::{
     toggle,
 };
 use crate::apps::browser::{Form, NAME, WORDS};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, View, class};
+use thumbwire_virtual_screen::icons::Icon;
 
 pub(super) const HOME: &str = "https://lighthouse.example/";
 const ARTICLE: &str = "https://lighthouse.example/keepers";

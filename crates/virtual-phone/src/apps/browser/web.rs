@@ -5,11 +5,11 @@
 //! Source: `web_contents_accessibility_impl.cc` and `BrowserAccessibilityAndroid::GetClassName` in
 //! Chromium.
 
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::{Colour, TextAppearance};
 use crate::view::{Content, FieldTraits, Tag, View, class, column, icon, row, text};
 use crate::widgets::field;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// The colour of links and fields.
 const LINK: Colour = theme::PRIMARY;

@@ -3,7 +3,6 @@
 use crate::app::DrawContext;
 use crate::apps::calendar::{Calendar, Entry, Form, PLACE, TITLE};
 use crate::apps::dates::{Day, WEEKDAYS, month_name};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::TextAppearance;
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, text};
@@ -11,6 +10,7 @@ use crate::widgets::{
     dialog, empty_state, floating_button, form_field, icon_button, list, list_row, message, page,
     pill, switch, text_button, toolbar,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 impl Calendar {
     pub(super) fn month(&self, env: &DrawContext<'_>) -> View {

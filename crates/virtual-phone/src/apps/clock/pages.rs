@@ -2,7 +2,6 @@
 
 use crate::app::DrawContext;
 use crate::apps::clock::{ClockApp, ClockTab, Editor, LABEL, Watch, left, number};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::TextAppearance;
 use crate::view::{FieldTraits, Tag, View, class, column, frame, icon, row, spacer, text};
@@ -10,6 +9,7 @@ use crate::widgets::{
     empty_state, floating_button, form_field, icon_button, list, page, pill, switch, tabs,
     text_button,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 const HUGE: TextAppearance = TextAppearance { size: 52.0, line: 60.0, ..theme::DISPLAY_LARGE };
 

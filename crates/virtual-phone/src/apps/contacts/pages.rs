@@ -2,7 +2,6 @@
 
 use crate::app::DrawContext;
 use crate::apps::contacts::{Contacts, FIELDS, Form, LIST, OpenDialog, Person, SEARCH};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, spacer, text};
@@ -10,6 +9,7 @@ use crate::widgets::{
     dialog, empty_state, field, floating_button, icon_button, list, list_row, message, page, pill,
     search_bar, search_toolbar, text_button,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 impl Contacts {
     pub(super) fn list(&self, env: &DrawContext<'_>) -> View {

@@ -5,11 +5,11 @@ use crate::apps::maps::Maps;
 use crate::apps::maps::map_drawing;
 use crate::apps::maps::pages::{rating_line, stars, state_line};
 use crate::apps::maps::places::{Place, o_clock};
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme;
 use crate::rng::SplitMix64;
+use crate::theme;
 use crate::view::{View, class, column, frame, icon, picture, row, spacer, text};
 use crate::widgets::{badge, divider, icon_button, list_row, pill, thousands};
+use thumbwire_virtual_screen::icons::Icon;
 
 impl Maps {
     pub(super) fn detail(&self, env: &DrawContext<'_>, place: &Place) -> View {

@@ -1,10 +1,10 @@
 //! The drawn map: streets, parks, a river, houses and pins. Paint only; nothing here is touchable.
 
 use crate::apps::maps::places::Place;
-use thumbwire_virtual_screen::picture::{Mark, Picture};
-use crate::theme::Colour;
 use crate::rng::SplitMix64;
 use crate::system_ui::STATUS;
+use crate::theme::Colour;
+use thumbwire_virtual_screen::picture::{Mark, Picture};
 
 const LAND: Colour = Colour::hex(0xF3F1EC);
 const BLOCK: Colour = Colour::hex(0xE7E5DF);

@@ -4,7 +4,6 @@ use crate::app::DrawContext;
 use crate::apps::maps::map_drawing;
 use crate::apps::maps::places::{Category, Place};
 use crate::apps::maps::{FIELD, Maps, Tab};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, text};
@@ -12,6 +11,7 @@ use crate::widgets::{
     badge, chip, divider, empty_state, field, icon_button, list_row, page, search_toolbar, tabs,
     thousands,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 impl Maps {
     pub(super) fn home(&self, env: &DrawContext<'_>) -> View {

@@ -1,8 +1,8 @@
 //! The places of the city. Names are fixed; the seed decides ratings, distances and order.
 
-use thumbwire_virtual_screen::icons::Icon;
-use crate::theme::Colour;
 use crate::rng::SplitMix64;
+use crate::theme::Colour;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// A category of places, with a search word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use crate::app::DrawContext;
 use crate::apps::messages::{COMPOSE, LIST, Message, Messages, TO, colour_of, draft_key};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::view::{FieldTraits, View, class, column, frame, row, spacer, text};
 use crate::widgets::{
     badge, dialog, empty_state, field, floating_button, icon_button, list, message, page,
     text_button, toolbar,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 /// Maximum height of the draft: six lines, in dp.
 const MAX_VALUE: f32 = 6.0 * 24.0 + 24.0;

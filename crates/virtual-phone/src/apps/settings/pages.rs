@@ -10,16 +10,16 @@ use crate::apps::settings::rows::{
     Setting, category_row, choice, heading, info_row, link, main_switch, slider_row, toggle,
     toggle_as,
 };
-use thumbwire_virtual_screen::icons::Icon;
+use crate::settings::Settings;
 use crate::theme;
 use crate::theme::Colour;
-use thumbwire_virtual_screen::Platform;
-use crate::settings::Settings;
 use crate::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::widgets::{
     dialog, empty_state, field, icon_button, list, page as sheet, pill, search_bar, search_toolbar,
     text_button, toolbar,
 };
+use thumbwire_virtual_screen::Platform;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// A page above the category list.
 #[derive(Debug, Clone, PartialEq, Eq)]

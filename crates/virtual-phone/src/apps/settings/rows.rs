@@ -1,12 +1,12 @@
 //! The rows of Settings. Resource ids are those of Android's preference screens.
 
 use crate::app::DrawContext;
-use thumbwire_virtual_screen::icons::Icon;
+use crate::platform::Role;
 use crate::theme;
 use crate::theme::Colour;
-use crate::platform::Role;
 use crate::view::{Tag, View, class, column, icon, row, text};
 use crate::widgets::{badge, slider, switch};
+use thumbwire_virtual_screen::icons::Icon;
 
 /// A title and secondary text below (omitted if empty).
 fn title_and_summary(title: &str, below: &str) -> View {

@@ -1,7 +1,7 @@
 //! The catalog: 500 articles whose names, prices and order the seed decides.
 
-use thumbwire_virtual_screen::icons::Icon;
 use crate::rng::SplitMix64;
+use thumbwire_virtual_screen::icons::Icon;
 
 /// Number of articles.
 pub(super) const COUNT: usize = 500;

@@ -4,7 +4,6 @@ use crate::app::DrawContext;
 use crate::apps::shop::catalog::KINDS;
 use crate::apps::shop::pages::order_name;
 use crate::apps::shop::{FIELDS, Shop, price};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, spacer, text};
@@ -12,6 +11,7 @@ use crate::widgets::{
     badge, divider, empty_state, form_field, icon_button, list, page, text_button, toolbar,
     wide_button,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 impl Shop {
     pub(super) fn cart_page(&self, env: &DrawContext<'_>) -> View {

@@ -3,7 +3,6 @@
 use crate::app::DrawContext;
 use crate::apps::shop::catalog::{Article, KINDS};
 use crate::apps::shop::{LIST, SEARCH, Shop, price};
-use thumbwire_virtual_screen::icons::Icon;
 use crate::theme;
 use crate::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, spacer, text};
@@ -11,6 +10,7 @@ use crate::widgets::{
     badge, chip, empty_state, field, icon_button, list, long_list, page, thousands, toolbar,
     wide_button,
 };
+use thumbwire_virtual_screen::icons::Icon;
 
 /// Height of a row of the list, in dp.
 const ROW: f32 = 96.0;

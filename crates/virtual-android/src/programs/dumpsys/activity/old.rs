@@ -2,8 +2,8 @@
 //! `Activity.dump`; the captures `043`, `044` and `118`.
 
 use super::super::{fingerprint, old::configuration, task, uid};
-use thumbwire_virtual_android_system::packages::base_path;
 use crate::phone::State;
+use thumbwire_virtual_android_system::packages::base_path;
 use thumbwire_virtual_phone::Node;
 
 fn address(of: &str) -> String {

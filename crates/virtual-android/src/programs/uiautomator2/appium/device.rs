@@ -4,11 +4,11 @@ use super::super::text;
 use super::{Outcome, invalid};
 use crate::latency;
 use crate::phone::VirtualPhone;
-use thumbwire_virtual_android_system::release::sdk;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
+use thumbwire_virtual_android_system::release::sdk;
 use thumbwire_virtual_phone::{KeyCode, Rect, WindowKind};
 use thumbwire_webdriver::{ErrorCode, WebDriverError};
 

@@ -7,11 +7,11 @@ use super::params::{Params, RpcError};
 use crate::latency;
 use crate::phone::{State, VirtualPhone};
 use crate::programs::helper::shot;
-use thumbwire_virtual_android_system::release::sdk;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::time::Duration;
+use thumbwire_virtual_android_system::release::sdk;
 use thumbwire_virtual_phone::{KeyCode, Point, TouchPhase};
 
 /// The depth of a dump without a limit of its own, as the client has it.
