@@ -35,9 +35,11 @@ use zip::Zip;
 /// A parsed APK.
 #[derive(Debug, Clone)]
 pub struct Apk {
+    /// What its manifest says.
     pub declared: ParsedPackage,
     /// The names of the folders below `lib/`, sorted: the ABIs it has code for.
     pub abis: Vec<String>,
+    /// Who signed it, or why that is unknown.
     pub signer: Result<Signer, SignatureError>,
 }
 
@@ -46,6 +48,7 @@ pub struct Apk {
 pub struct ParseApkError {
     /// Android's error code, such as `INSTALL_PARSE_FAILED_NOT_APK`.
     pub code: &'static str,
+    /// Android's message.
     pub reason: String,
 }
 

@@ -15,7 +15,9 @@ use thumbwire_virtual_shell::files::Error;
 /// Why an app was not installed: Android's error code and message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallError {
+    /// Android's error code, such as `INSTALL_FAILED_VERSION_DOWNGRADE`.
     pub code: &'static str,
+    /// Android's message.
     pub reason: String,
 }
 

@@ -55,9 +55,13 @@ pub(super) struct Session {
 
 /// Installs and uninstalls apps; holds the parts of the phone that this changes.
 pub struct PackageInstaller<'a> {
+    /// Has the installed packages.
     pub world: &'a mut World,
+    /// Have the APKs and the apps' data.
     pub files: &'a mut Files,
+    /// Name the release and the ABIs.
     pub properties: &'a Properties,
+    /// The sessions in progress.
     pub packages: &'a mut InstallSessions,
 }
 

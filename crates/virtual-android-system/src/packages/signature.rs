@@ -39,7 +39,7 @@ const V3: u32 = 0xf053_68c0;
 const PIECE: usize = 1 << 20;
 
 /// The signer of an APK. `schemes` is the newest scheme that the release knows.
-pub fn signer(bytes: &[u8], zip: &Zip<'_>, schemes: u8) -> Result<Signer, SignatureError> {
+pub(super) fn signer(bytes: &[u8], zip: &Zip<'_>, schemes: u8) -> Result<Signer, SignatureError> {
     for (scheme, id) in [(3, V3), (2, V2)] {
         if scheme > schemes {
             continue;

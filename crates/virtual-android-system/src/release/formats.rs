@@ -34,7 +34,9 @@ pub enum ExceptionFormat {
 /// A screen, upright.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pixels {
+    /// From the left to the right.
     pub width: i32,
+    /// From the top to the bottom.
     pub height: i32,
     /// Dots per inch.
     pub density: i32,

@@ -34,6 +34,7 @@ pub struct InstallRules {
     pub causes: bool,
     /// Whether the API level is checked on first reading, so that the message names no file.
     pub plain_sdk_words: bool,
+    /// What refuses a test-only app.
     pub test_only: &'static str,
     /// With `{}` for the package.
     pub other_signer: &'static str,
@@ -43,7 +44,7 @@ const OLD_SIGNER: &str =
     "Package {} signatures do not match previously installed version; ignoring!";
 const NEW_SIGNER: &str = "Existing package {} signatures do not match newer version; ignoring!";
 
-pub static OF_4: InstallRules = InstallRules {
+pub(super) static OF_4: InstallRules = InstallRules {
     places: CodePathStyle::Numbered,
     schemes: 1,
     wants_scheme_2: false,
@@ -54,7 +55,7 @@ pub static OF_4: InstallRules = InstallRules {
     other_signer: OLD_SIGNER,
 };
 
-pub static SINCE_9: InstallRules = InstallRules {
+pub(super) static SINCE_9: InstallRules = InstallRules {
     places: CodePathStyle::Random,
     schemes: 3,
     wants_scheme_2: false,
@@ -65,7 +66,7 @@ pub static SINCE_9: InstallRules = InstallRules {
     other_signer: OLD_SIGNER,
 };
 
-pub static SINCE_11: InstallRules = InstallRules {
+pub(super) static SINCE_11: InstallRules = InstallRules {
     places: CodePathStyle::Twice,
     schemes: 3,
     wants_scheme_2: true,
@@ -76,7 +77,7 @@ pub static SINCE_11: InstallRules = InstallRules {
     other_signer: OLD_SIGNER,
 };
 
-pub static SINCE_12: InstallRules = InstallRules {
+pub(super) static SINCE_12: InstallRules = InstallRules {
     places: CodePathStyle::Twice,
     schemes: 3,
     wants_scheme_2: true,
@@ -87,7 +88,7 @@ pub static SINCE_12: InstallRules = InstallRules {
     other_signer: NEW_SIGNER,
 };
 
-pub static SINCE_14: InstallRules = InstallRules {
+pub(super) static SINCE_14: InstallRules = InstallRules {
     places: CodePathStyle::Twice,
     schemes: 3,
     wants_scheme_2: true,
