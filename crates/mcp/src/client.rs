@@ -25,11 +25,6 @@ pub struct Client {
     pipes: Mutex<Pipes>,
 }
 
-/// Why a client got no response. Failures of a tool are replies, not errors.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ClientError(String);
-
 /// One JSON-RPC message a line.
 struct Pipes {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -42,10 +37,7 @@ impl Client {
     ///
     /// # Errors
     /// If the server refuses.
-    pub async fn connect(
-        toolset: Arc<Toolset>,
-        perform: Arc<dyn Perform>,
-    ) -> Result<Self, ClientError> {
+    pub async fn connect(toolset: Arc<Toolset>, perform: Arc<dyn Perform>) -> Result<Self, String> {
         // Large enough to avoid passing screenshots in small chunks.
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = split(theirs);
@@ -67,12 +59,8 @@ impl Client {
     /// Calls a tool.
     ///
     /// # Errors
-    /// If there is no such tool, or the server has ended.
-    pub async fn call(
-        &self,
-        tool: &str,
-        arguments: Map<String, Value>,
-    ) -> Result<Reply, ClientError> {
+    /// If there is no such tool, or the server has ended. Failures of a tool are replies.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.pipes.lock().await.request("tools/call", params).await?;
         Ok(reply_from_json(&result))
@@ -80,28 +68,27 @@ impl Client {
 }
 
 impl Pipes {
-    async fn send(&mut self, message: &Value) -> Result<(), ClientError> {
+    async fn send(&mut self, message: &Value) -> Result<(), String> {
         let written = self.writer.write_all(format!("{message}\n").as_bytes()).await;
-        written.map_err(|error| ClientError(error.to_string()))
+        written.map_err(|error| error.to_string())
     }
 
     /// The result of a request. Notifications before it are dropped.
-    async fn request(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
+    async fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
         self.last_id += 1;
         let id = self.last_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
             .await?;
         loop {
-            let line = self.lines.next_line().await.map_err(|error| error.to_string());
-            let line = line.and_then(|line| line.ok_or_else(|| "the server has ended".to_owned()));
-            let line = line.map_err(ClientError)?;
+            let line = self.lines.next_line().await.map_err(|error| error.to_string())?;
+            let line = line.ok_or("the server has ended")?;
             let mut message: Value =
-                serde_json::from_str(&line).map_err(|error| ClientError(error.to_string()))?;
+                serde_json::from_str(&line).map_err(|error| error.to_string())?;
             if message["id"] != id {
                 continue;
             }
             return match message["error"]["message"].as_str() {
-                Some(error) => Err(ClientError(error.to_owned())),
+                Some(error) => Err(error.to_owned()),
                 None => Ok(message["result"].take()),
             };
         }

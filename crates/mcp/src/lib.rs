@@ -26,7 +26,7 @@ mod unknown_method;
 mod waiting_calls;
 
 pub use audit::Audit;
-pub use client::{Client, ClientError, reply_from_json};
+pub use client::{Client, reply_from_json};
 pub use server::{serve, serve_audited, serve_stdio};
 
 /// The default log filter: warnings. `rmcp` warns about each request that it answers with an error,

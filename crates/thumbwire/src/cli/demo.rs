@@ -179,7 +179,7 @@ impl DemoScript {
         let session = Arc::new(Session::new(phones, Some(id.into())));
         let perform = ObservedPerform::new(Arc::clone(&session), Arc::clone(&recorder));
         let client = Client::connect(Arc::new(mobile::toolset()), Arc::new(perform)).await;
-        let client = client.map_err(|error| CliError::failed(error.to_string()))?;
+        let client = client.map_err(CliError::failed)?;
         Ok(Self {
             client,
             session,

@@ -113,7 +113,7 @@ impl Server for LocalToolServer {
 #[async_trait]
 impl Server for Client {
     async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
-        Self::call(self, tool, arguments).await.map_err(|error| error.to_string())
+        Self::call(self, tool, arguments).await
     }
 }
 

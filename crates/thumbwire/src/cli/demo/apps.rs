@@ -121,7 +121,7 @@ impl Comparison {
         self.gap()?;
         let mut tapped = Timing::default();
         let client = Client::connect(Arc::new(mobile::toolset()), self.session.clone()).await;
-        let client = client.map_err(|error| CliError::failed(error.to_string()))?;
+        let client = client.map_err(CliError::failed)?;
         for (title, tool, arguments) in [
             ("launch Notes", "mobile_launch_app", json!({ "bundle_id": NOTES })),
             ("tap New note", "mobile_tap_element", json!({ "text": "New note" })),
