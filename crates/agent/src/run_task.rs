@@ -62,6 +62,9 @@ pub struct TaskResult {
     pub trace: Option<String>,
 }
 
+/// How long a task may take by default.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
 /// The tool. `carry` runs its calls, each limited to `time`.
 pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
     let handler = Task { carry, under_way: Arc::default() };
@@ -72,8 +75,8 @@ pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
 }
 
 /// The tool as the tool reference shows it. It cannot run anything.
-pub fn for_the_manual(time: Duration) -> Tool {
-    let mut tool = tool(Arc::new(NoModel), time);
+pub fn for_the_manual() -> Tool {
+    let mut tool = tool(Arc::new(NoModel), DEFAULT_TIMEOUT);
     tool.description.push_str(". Available only if `thumbwire serve` was started with `--model`");
     tool
 }

@@ -231,6 +231,6 @@ async fn task_that_cannot_start_says_why() {
 
 #[test]
 fn the_tool_is_as_recorded() {
-    let tool = for_the_manual(Duration::from_secs(600));
+    let tool = for_the_manual();
     insta::assert_snapshot!("task_tool", serde_json::to_string_pretty(&tool.to_json()).unwrap());
 }

@@ -3,7 +3,7 @@
 //! A build without the feature `agent` has neither: [`TaskFlags`] is empty there.
 
 #[cfg(feature = "agent")]
-pub(super) use with_agent::{TASK_TIMEOUT, TaskFlags};
+pub(super) use with_agent::TaskFlags;
 #[cfg(not(feature = "agent"))]
 pub(super) use without_agent::TaskFlags;
 
@@ -22,9 +22,6 @@ mod with_agent {
     use super::super::model_flags::{BudgetFlags, ConfirmFlag, ModelFlags, ModelSetup};
     use super::super::run_setup::{self, McpTaskRunner, RunSetup};
     use crate::config::Config;
-
-    /// How long a task of `mobile_run_task` may take by default.
-    pub(in super::super) const TASK_TIMEOUT: Duration = Duration::from_secs(600);
 
     /// What a task gets beyond its own time, to finish its trace.
     const TRACE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -107,8 +104,8 @@ mod with_agent {
             let model = self.model?;
             let session = Arc::clone(session);
             let setup = RunSetup { session, vault: self.vault, out: out.to_owned(), redact };
-            let budgets = self.limits.budgets(TASK_TIMEOUT);
-            let time = budgets.time.unwrap_or(TASK_TIMEOUT) + TRACE_TIMEOUT;
+            let budgets = self.limits.budgets(run_task::DEFAULT_TIMEOUT);
+            let time = budgets.time.unwrap_or(run_task::DEFAULT_TIMEOUT) + TRACE_TIMEOUT;
             let tasks = McpTaskRunner { setup, model, budgets, confirm: self.confirm };
             Some(run_task::tool(Arc::new(tasks), time))
         }

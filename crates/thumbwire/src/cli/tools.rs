@@ -10,22 +10,15 @@ use thumbwire_core::toolset::{Toolset, mobile, reference};
 pub(super) struct Arguments {
     /// Show what this tool takes and returns
     name: Option<String>,
-    /// Toolset to list [default: mobile; with NAME or --markdown, all]
+    /// Toolset to list [default: mobile; with NAME, all]
     #[arg(short = 't', long, value_name = "TOOLSET", value_enum)]
     toolset: Option<ToolsetName>,
     /// Print the tools as JSON, as MCP clients see them
     #[arg(short, long)]
     json: bool,
-    /// Print the tool reference as Markdown
-    #[arg(long, conflicts_with_all = ["json", "name"])]
-    markdown: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
-    if arguments.markdown {
-        print(&reference::markdown(&toolsets(arguments.toolset)))?;
-        return Ok(0);
-    }
     if let Some(name) = &arguments.name {
         return one(name, arguments);
     }
@@ -81,8 +74,7 @@ fn with_task(name: ToolsetName) -> Toolset {
     let mut toolset = name.toolset();
     #[cfg(feature = "agent")]
     if matches!(name, ToolsetName::Mobile) {
-        let tool = thumbwire_agent::run_task::for_the_manual(super::task_flags::TASK_TIMEOUT);
-        toolset.tools.push(tool);
+        toolset.tools.push(thumbwire_agent::run_task::for_the_manual());
     }
     toolset
 }

@@ -73,7 +73,7 @@ fn mistakes_in_the_file_stop_the_program() {
         text(&output.stderr, home.path())
     };
     let unknown = failed("[tools]\ntoolsets = \"mobile\"\n");
-    let expected = "thumbwire: [home]/thumbwire/config.toml: `[tools]` has no option `toolsets`; there are toolset, json, markdown\n";
+    let expected = "thumbwire: [home]/thumbwire/config.toml: `[tools]` has no option `toolsets`; there are toolset, json\n";
     assert_eq!(unknown, expected);
     let value = failed("[tools]\ntoolset = \"moblie\"\n");
     assert!(value.contains("invalid value 'moblie'"), "{value}");

@@ -100,6 +100,7 @@ mod terminal;
 mod terminal_questions;
 mod tidy;
 mod tools;
+mod tools_page;
 mod transfers;
 mod troubleshooting;
 mod turning;
