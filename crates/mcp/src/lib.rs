@@ -27,7 +27,7 @@ mod waiting_calls;
 
 pub use audit::Audit;
 pub use client::{Client, reply_from_json};
-pub use server::{serve, serve_audited, serve_stdio};
+pub use server::{serve, serve_stdio};
 
 /// The default log filter: warnings. `rmcp` warns about each request that it answers with an error,
 /// which the client knows, and logs an error when a client disconnects before its response.

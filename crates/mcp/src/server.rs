@@ -78,21 +78,8 @@ pub fn serve(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
 ) -> BoxFuture<'static, Result<(), String>> {
-    serve_audited(toolset, perform, Audit::default(), reader, writer)
-}
-
-/// As [`serve`], with the audit lines of calls somewhere else than in the log.
-///
-/// # Errors
-/// If the MCP handshake fails.
-pub fn serve_audited(
-    toolset: Arc<Toolset>,
-    perform: Arc<dyn Perform>,
-    audit: Audit,
-    reader: impl AsyncRead + Send + Unpin + 'static,
-    writer: impl AsyncWrite + Send + Unpin + 'static,
-) -> BoxFuture<'static, Result<(), String>> {
-    serve_pipes(toolset, perform, audit, Box::new(reader), Box::new(writer)).boxed()
+    let (reader, writer) = (Box::new(reader), Box::new(writer));
+    serve_pipes(toolset, perform, Audit::default(), reader, writer).boxed()
 }
 
 async fn serve_pipes(
