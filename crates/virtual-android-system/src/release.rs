@@ -501,6 +501,7 @@ impl Release {
             missing_programs: self.missing_programs,
             splitting: self.splitting,
             utf8: self.major >= 5,
+            ksh_version: self.toybox.then_some("@(#)MIRBSD KSH R59 2020/10/31 Android"),
             named_limits: self.major >= 10,
             not_found: self.not_found,
             path: self.path,

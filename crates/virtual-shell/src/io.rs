@@ -7,6 +7,7 @@
 use crate::files::{self, Contents, Id, OpenTarget, SpecialFile};
 use crate::processes::Signal;
 use crate::system::{ByteCorrupter, System};
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -38,7 +39,9 @@ pub enum Abort {
 /// How a command ended: its exit status, or why it was stopped.
 pub type Status = Result<i32, Abort>;
 
-/// The three descriptors of a command.
+/// The descriptors of a command.
+///
+/// A shell's are replaceable ([`Io::detached`]): all copies see what `exec` puts in their place.
 #[derive(Clone)]
 pub struct Io {
     /// Standard input.
@@ -47,6 +50,99 @@ pub struct Io {
     pub stdout: Output,
     /// Standard error.
     pub stderr: Output,
+    /// Those from 3 on.
+    more: Arc<std::sync::Mutex<BTreeMap<u32, Descriptor>>>,
+}
+
+/// What a descriptor refers to.
+#[derive(Clone)]
+pub(crate) enum Descriptor {
+    Read(Input),
+    Write(Output),
+    ReadWrite(Input, Output),
+}
+
+impl Descriptor {
+    pub(crate) fn input(self) -> Option<Input> {
+        match self {
+            Self::Read(input) | Self::ReadWrite(input, _) => Some(input),
+            Self::Write(_) => None,
+        }
+    }
+
+    pub(crate) fn output(self) -> Option<Output> {
+        match self {
+            Self::Write(output) | Self::ReadWrite(_, output) => Some(output),
+            Self::Read(_) => None,
+        }
+    }
+}
+
+impl Io {
+    /// These three, and no others.
+    pub fn new(stdin: Input, stdout: Output, stderr: Output) -> Self {
+        Self { stdin, stdout, stderr, more: Arc::default() }
+    }
+
+    /// The same descriptors for another process: replacing them leaves these alone.
+    pub(crate) fn detached(&self) -> Self {
+        Self {
+            stdin: self.stdin.current().replaceable(),
+            stdout: self.stdout.current().replaceable(),
+            stderr: self.stderr.current().replaceable(),
+            more: Arc::new(std::sync::Mutex::new(lock(&self.more).clone())),
+        }
+    }
+
+    /// The descriptor of that number; `None` if it is closed.
+    pub(crate) fn get(&self, fd: u32) -> Option<Descriptor> {
+        match fd {
+            0 => Some(Descriptor::Read(self.stdin.current())),
+            1 => Some(Descriptor::Write(self.stdout.current())),
+            2 => Some(Descriptor::Write(self.stderr.current())),
+            fd => lock(&self.more).get(&fd).cloned(),
+        }
+    }
+
+    /// Changes this copy's descriptor, as for one command; `None` closes it. Output to standard
+    /// input and input from standard output fail silently, as nothing here does that.
+    pub(crate) fn set(&mut self, fd: u32, descriptor: Option<Descriptor>) {
+        match fd {
+            0 => {
+                let input = descriptor.and_then(Descriptor::input);
+                self.stdin = input.unwrap_or_else(Input::empty).replaceable();
+            }
+            1 | 2 => {
+                let output = descriptor.and_then(Descriptor::output).unwrap_or(Output::Closed);
+                let place = if fd == 1 { &mut self.stdout } else { &mut self.stderr };
+                *place = output.replaceable();
+            }
+            fd => {
+                let mut more = lock(&self.more).clone();
+                match descriptor {
+                    Some(descriptor) => drop(more.insert(fd, descriptor)),
+                    None => drop(more.remove(&fd)),
+                }
+                self.more = Arc::new(std::sync::Mutex::new(more));
+            }
+        }
+    }
+
+    /// Replaces the descriptors of this and all its copies, as `exec` does.
+    pub(crate) fn replace(&self, with: &Self) {
+        if let Input::Replaceable(place) = &self.stdin {
+            let input = with.stdin.current();
+            *lock(place) = input;
+        }
+        for (old, new) in [(&self.stdout, &with.stdout), (&self.stderr, &with.stderr)] {
+            if let Output::Replaceable(place) = old {
+                let output = new.current();
+                *lock(place) = output;
+            }
+        }
+        let more = lock(&with.more).clone();
+        *lock(&self.more) = more;
+    }
 }
 
 impl Io {
@@ -65,14 +161,16 @@ impl Io {
         })
     }
 
-    /// Opens a file or a device for writing; truncates a file unless `append` is set.
+    /// Opens a file or a device for writing; truncates a file unless `append` is set. A new one
+    /// has this mode.
     pub fn open_to_write(
         &self,
         system: &Arc<dyn System>,
         path: &str,
+        mode: u32,
         append: bool,
     ) -> Result<Output, files::Error> {
-        Ok(match system.with(|kernel| kernel.files.open_to_write(path, 0o666, append))? {
+        Ok(match system.with(|kernel| kernel.files.open_to_write(path, mode, append))? {
             OpenTarget::File(id) => Output::File(Arc::clone(system), id),
             OpenTarget::Special(SpecialFile::Stdout | SpecialFile::Stdin) => self.stdout.clone(),
             OpenTarget::Special(SpecialFile::Stderr) => self.stderr.clone(),
@@ -83,12 +181,38 @@ impl Io {
 
 /// A source of bytes.
 #[derive(Clone)]
-pub struct Input(Arc<Mutex<BufReader<Box<dyn AsyncRead + Send + Unpin>>>>);
+pub enum Input {
+    /// Any other.
+    Reader(Reader),
+    /// A shell's, which `exec` can replace.
+    Replaceable(Arc<std::sync::Mutex<Input>>),
+}
+
+type Reader = Arc<Mutex<BufReader<Box<dyn AsyncRead + Send + Unpin>>>>;
 
 impl Input {
+    /// What it reads from now.
+    fn current(&self) -> Self {
+        match self {
+            Self::Replaceable(place) => lock(place).current(),
+            reader => reader.clone(),
+        }
+    }
+
+    fn replaceable(self) -> Self {
+        Self::Replaceable(Arc::new(std::sync::Mutex::new(self.current())))
+    }
+
+    fn reader(&self) -> Reader {
+        match self {
+            Self::Reader(reader) => Arc::clone(reader),
+            Self::Replaceable(place) => lock(place).reader(),
+        }
+    }
+
     /// An input that reads from `reader`.
     pub fn new(reader: impl AsyncRead + Send + Unpin + 'static) -> Self {
-        Self(Arc::new(Mutex::new(BufReader::new(Box::new(reader)))))
+        Self::Reader(Arc::new(Mutex::new(BufReader::new(Box::new(reader)))))
     }
 
     /// An empty input.
@@ -108,7 +232,8 @@ impl Input {
 
     /// The next bytes; empty at the end (a failing source counts as its end).
     pub async fn chunk(&self) -> Vec<u8> {
-        let mut reader = self.0.lock().await;
+        let reader = self.reader();
+        let mut reader = reader.lock().await;
         let chunk = reader.fill_buf().await.map(<[u8]>::to_vec).unwrap_or_default();
         reader.consume(chunk.len());
         chunk
@@ -116,7 +241,8 @@ impl Input {
 
     /// The next bytes, up to `limit`; empty at the end.
     pub async fn at_most(&self, limit: u64) -> Vec<u8> {
-        let mut reader = self.0.lock().await;
+        let reader = self.reader();
+        let mut reader = reader.lock().await;
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
         let chunk = reader.fill_buf().await.unwrap_or_default();
         let chunk = chunk.get(..most).unwrap_or(chunk).to_vec();
@@ -126,23 +252,25 @@ impl Input {
 
     /// A line without its newline; `None` at the end of input. Longer lines are cut at `limit`.
     pub async fn line(&self, limit: u64) -> Option<Vec<u8>> {
-        let (line, ended) = self.ended_line(limit).await;
+        let (line, ended) = self.until(b'\n', limit).await;
         (ended || !line.is_empty()).then_some(line)
     }
 
-    /// The same, and whether a newline ended it.
-    pub async fn ended_line(&self, limit: u64) -> (Vec<u8>, bool) {
-        let mut reader = self.0.lock().await;
+    /// The bytes before the next `end`, and whether that was there.
+    pub async fn until(&self, end: u8, limit: u64) -> (Vec<u8>, bool) {
+        let reader = self.reader();
+        let mut reader = reader.lock().await;
         let mut line = Vec::new();
         // A failing source counts as its end.
-        let _ = (&mut *reader).take(limit).read_until(b'\n', &mut line).await;
-        let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+        let _ = (&mut *reader).take(limit).read_until(end, &mut line).await;
+        let ended = line.pop_if(|byte| *byte == end).is_some();
         (line, ended)
     }
 
     /// Everything up to the end, or to `limit` bytes.
     pub async fn all(&self, limit: u64) -> Vec<u8> {
-        let mut reader = self.0.lock().await;
+        let reader = self.reader();
+        let mut reader = reader.lock().await;
         let mut bytes = Vec::new();
         // Keep what a failing source returned.
         let _ = (&mut *reader).take(limit).read_to_end(&mut bytes).await;
@@ -169,6 +297,8 @@ pub enum Output {
     Corrupted(Box<Output>, Arc<std::sync::Mutex<ByteCorrupter>>),
     /// Collects the output of a command substitution.
     Memory(Arc<std::sync::Mutex<Vec<u8>>>),
+    /// A shell's, which `exec` can replace.
+    Replaceable(Arc<std::sync::Mutex<Output>>),
 }
 
 impl Output {
@@ -180,6 +310,18 @@ impl Output {
     /// An output that writes to `writer` as to a terminal.
     pub fn terminal(writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
         Self::Terminal(Arc::new(Mutex::new(Box::new(writer))))
+    }
+
+    /// What it writes to now.
+    pub(crate) fn current(&self) -> Self {
+        match self {
+            Self::Replaceable(place) => lock(place).current(),
+            output => output.clone(),
+        }
+    }
+
+    fn replaceable(self) -> Self {
+        Self::Replaceable(Arc::new(std::sync::Mutex::new(self.current())))
     }
 
     /// An output that corrupts bytes before `output`.
@@ -206,6 +348,7 @@ impl Output {
             // Nothing is ever sent: it ends when the sender is dropped.
             Self::Pipe(_, there) => while there.clone().changed().await.is_ok() {},
             Self::Corrupted(output, _) => Box::pin(output.closed()).await,
+            Self::Replaceable(_) => Box::pin(self.current().closed()).await,
             _ => std::future::pending().await,
         }
     }
@@ -232,6 +375,7 @@ impl Output {
                 lock(corrupter)(&mut bytes);
                 Box::pin(output.write(&bytes)).await
             }
+            Self::Replaceable(_) => Box::pin(self.current().write(bytes)).await,
             Self::File(system, id) => {
                 system.with(|kernel| kernel.files.append(*id, bytes)).map_err(Abort::File)
             }
@@ -258,16 +402,16 @@ pub fn pipe() -> (Output, Input) {
     let (writer, stream) = tokio::io::duplex(PIPE);
     let (there, gone) = watch::channel(());
     let output = Output::Pipe(Arc::new(Mutex::new(writer)), gone);
-    (output, Input::new(Reader { stream, _there: there }))
+    (output, Input::new(PipeEnd { stream, _there: there }))
 }
 
 /// The reading end of a pipe; dropping it notifies writers that wait for something else.
-struct Reader {
+struct PipeEnd {
     stream: DuplexStream,
     _there: watch::Sender<()>,
 }
 
-impl AsyncRead for Reader {
+impl AsyncRead for PipeEnd {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -75,6 +75,8 @@ pub struct Invocation {
     pub cwd: String,
     /// Exported variables.
     pub env: Vec<(String, String)>,
+    /// The permissions that new files do not get.
+    pub umask: u32,
     /// Its standard streams.
     pub io: Io,
     /// The service that runs the command, for the log.
@@ -124,7 +126,12 @@ impl Invocation {
         if path == "-" {
             return Ok(self.io.stdin.clone());
         }
-        self.io.open(&*self.system, &self.path(path))
+        // These do not notice that a folder cannot be read.
+        const BLIND: [&str; 6] = ["md5sum", "sed", "sha1sum", "sha256sum", "sha512sum", "sort"];
+        match self.io.open(&*self.system, &self.path(path)) {
+            Err(Error::IsADirectory) if BLIND.contains(&self.name.as_str()) => Ok(Input::empty()),
+            opened => opened,
+        }
     }
 
     /// Opens and truncates a file for writing.
@@ -134,7 +141,8 @@ impl Invocation {
 
     /// Opens a file for writing; truncates it unless `append` is set.
     pub fn write_to(&self, path: &str, append: bool) -> Result<Output, Error> {
-        self.io.open_to_write(&self.system, &self.path(path), append)
+        let mode = 0o666 & !self.umask;
+        self.io.open_to_write(&self.system, &self.path(path), mode, append)
     }
 }
 

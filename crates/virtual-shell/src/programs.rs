@@ -11,6 +11,7 @@
 mod clock;
 mod columns;
 mod digest;
+mod expr;
 mod file_ops;
 mod find;
 mod format;
@@ -18,11 +19,13 @@ mod getopt;
 mod grep;
 mod kernel;
 mod launch;
+mod lines;
 mod ls;
 mod machine;
 mod numbers;
 mod options;
 mod paths;
+mod printf;
 mod ps;
 mod regex;
 mod sed;
@@ -32,6 +35,7 @@ mod system;
 mod text;
 mod top;
 mod tr;
+mod xxd;
 
 pub use clock::{date_time, dated};
 pub use kernel::pause;
@@ -71,6 +75,8 @@ pub static PROGRAMS: &[Program] = programs! {
     "cat" Product options text::cat, toolbox text::old::cat;
     "chmod" Product options file_ops::chmod, toolbox file_ops::old::chmod;
     "clear" Everyday options machine::clear;
+    "cmp" Everyday options lines::cmp;
+    "comm" Everyday options lines::comm;
     "cp" Recording options file_ops::cp, toolbox file_ops::old::cp;
     "cut" Everyday options columns::cut;
     "date" Recording options clock::date, toolbox clock::old::date;
@@ -79,7 +85,10 @@ pub static PROGRAMS: &[Program] = programs! {
     "dirname" Everyday options paths::dirname;
     "dmesg" Recording own kernel::dmesg;
     "du" Everyday options paths::du;
+    "egrep" Everyday options grep::grep;
     "env" Recording options system::env;
+    "expr" Everyday options expr::expr;
+    "fgrep" Everyday options grep::grep;
     "find" Everyday options find::find;
     "free" Recording options machine::free;
     "grep" Recording options grep::grep;
@@ -96,6 +105,7 @@ pub static PROGRAMS: &[Program] = programs! {
     "mktemp" Everyday options paths::mktemp;
     "mount" Everyday options machine::mount;
     "mv" Everyday options file_ops::mv, toolbox file_ops::old::mv;
+    "nl" Everyday options lines::nl;
     "nohup" Everyday options launch::nohup;
     "nproc" Everyday options machine::nproc;
     "paste" Everyday options columns::paste;
@@ -103,9 +113,11 @@ pub static PROGRAMS: &[Program] = programs! {
     "pidof" Everyday options ps::pidof;
     "pkill" Everyday options signals::pgrep;
     "printenv" Everyday options system::printenv;
+    "printf" Everyday options printf::printf;
     "ps" Product options ps::ps, toolbox ps::old::ps;
     "readlink" Everyday options ls::readlink;
     "realpath" Everyday options paths::realpath;
+    "rev" Everyday options lines::rev;
     "rm" Product options file_ops::rm, toolbox file_ops::old::rm;
     "rmdir" Everyday options file_ops::rmdir, toolbox file_ops::old::rmdir;
     "sed" Recording options sed::sed;
@@ -116,8 +128,10 @@ pub static PROGRAMS: &[Program] = programs! {
     "sha256sum" Everyday options digest::shasum;
     "sha512sum" Everyday options digest::shasum;
     "sort" Everyday options sort::sort;
+    "split" Everyday options lines::split;
     "stat" Everyday options ls::stat;
     "sync" Everyday options machine::sync;
+    "tac" Everyday options lines::tac;
     "tail" Everyday options text::tail;
     "tee" Everyday options columns::tee;
     "time" Everyday options launch::time;
@@ -127,14 +141,17 @@ pub static PROGRAMS: &[Program] = programs! {
     "touch" Product options file_ops::touch, toolbox file_ops::old::touch;
     "toybox" Client("uiautomator2") options launch::toybox;
     "tr" Everyday options tr::tr;
+    "truncate" Everyday options file_ops::truncate;
     "uname" Everyday options system::uname;
     "uniq" Everyday options columns::uniq;
     "uptime" Recording options clock::uptime, toolbox clock::old::uptime;
+    "usleep" Everyday options launch::usleep;
     "vmstat" Recording own kernel::vmstat;
     "wc" Everyday options text::wc;
     "which" Product options system::which;
     "whoami" Recording options system::whoami;
     "xargs" Everyday options launch::xargs;
+    "xxd" Everyday options xxd::xxd;
     "yes" Everyday options columns::yes;
 };
 

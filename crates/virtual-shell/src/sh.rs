@@ -4,9 +4,9 @@
 //! its `expand` turns words into arguments, its `builtins` are the commands that change the shell
 //! itself. [`terminal`] is the line discipline of an interactive shell. Pipes are in `crate::io`.
 //!
-//! A text is parsed completely before any of it runs. Unsupported syntax (`((…))`, `select`,
-//! arrays) is rejected by name with status 2, so that half a script never runs. Every simple command
-//! is logged with its exact arguments before it runs: from that log a test sees that a quoted
+//! A line is parsed completely before any of it runs, and its commands run before the next one is
+//! read. Unsupported syntax (`coproc`, `|&`, process substitution) is rejected by name with status
+//! 2. Every simple command is logged with its exact arguments before it runs: from that log a test sees that a quoted
 //! string stayed one argument.
 
 pub(crate) mod arithmetic;

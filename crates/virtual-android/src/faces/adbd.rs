@@ -288,10 +288,10 @@ where
         let (held, mut released) = watch::channel(());
         let held = Arc::new(held);
         let stdout = Output::new(OutputHandle(stdout, Arc::clone(&held)));
-        let io = Io { stdin, stdout, stderr: Output::new(OutputHandle(stderr, held)) };
+        let io = Io::new(stdin, stdout, Output::new(OutputHandle(stderr, held)));
         let status = match what {
             CommandSource::Text(command) if command.is_empty() => shell.interact(&io, None).await,
-            CommandSource::Text(command) => shell.run(&command, &io).await,
+            CommandSource::Text(command) => shell.run(&command, None, &io).await,
             CommandSource::Service(arguments) => shell.call("cmd", arguments, &io).await,
         };
         drop((io, shell));
@@ -304,13 +304,13 @@ where
     // A terminal has one output for stdout and stderr.
     let screen = Output::terminal(stdout);
     let attached = terminal::attach(stdin, screen.clone());
-    let io = Io { stdin: attached.lines, stdout: screen.clone(), stderr: screen };
+    let io = Io::new(attached.lines, screen.clone(), screen);
     let running = async {
         if command.is_empty() {
             return shell.interact(&io, Some(&attached.interrupt)).await;
         }
         tokio::select! {
-            status = shell.run(&command, &io) => status,
+            status = shell.run(&command, None, &io) => status,
             () = attached.interrupt.notified() => 130,
         }
     };

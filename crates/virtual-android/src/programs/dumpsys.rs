@@ -10,6 +10,7 @@ mod display;
 mod gfxinfo;
 mod input;
 mod input_method;
+mod meminfo;
 mod old;
 pub(super) mod package;
 mod power;
@@ -24,7 +25,7 @@ use thumbwire_virtual_shell::io::Status;
 type Report = fn(&mut State, &[&str]) -> String;
 
 /// Services and their reports.
-const SERVICES: [(&str, Report); 12] = [
+const SERVICES: [(&str, Report); 13] = [
     ("SurfaceFlinger", surface_flinger),
     ("activity", activity::report),
     ("battery", battery),
@@ -33,6 +34,7 @@ const SERVICES: [(&str, Report); 12] = [
     ("gfxinfo", gfxinfo::report),
     ("input", input::report),
     ("input_method", input_method::report),
+    ("meminfo", meminfo::report),
     ("notification", super::notification::report),
     ("package", package::report),
     ("power", power::report),

@@ -78,6 +78,13 @@ async fn growth_is_refused_at_a_limit() {
         ("yes | head -n 1", "y\n"),
         ("x=$(yes); echo ${#x}", "1048575\n"),
         ("x=a; while :; do x=$x$x || exit; done", "value too long"),
+        (
+            "set -A a x; while :; do a[i++]=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done",
+            "out of memory",
+        ),
+        ("alias a='a a a'\na", "a: inaccessible"),
+        ("x='x+1'; echo $((x))", "expression recurses on parameter 'x'"),
+        ("exec 0<&0 1>&1 3<&0 </dev/stdin 0<&3; cat; echo alive", "alive\n"),
     ] {
         let (_, out) = answer(&wired, &format!("cd /data/local/tmp; {command}")).await;
         assert!(out.contains(said), "{command}: {}", out.chars().take(200).collect::<String>());

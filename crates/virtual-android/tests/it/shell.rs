@@ -48,10 +48,10 @@ async fn scripts_behave_as_in_a_shell() {
         ("cat < /nope", 1, "", "/system/bin/sh: can't open /nope: No such file or directory\n"),
         ("echo 'a", 1, "", "/system/bin/sh: no closing quote\n"),
         (
-            "echo a; select x in 1; do reboot; done",
+            "echo a; coproc reboot",
             2,
             "",
-            "/system/bin/sh: syntax error: 'select' is not supported by this phone\n",
+            "/system/bin/sh: syntax error: 'coproc' is not supported by this phone\n",
         ),
         ("sh -c 'echo $1-$2; exit 4' sh a b", 4, "a-b\n", ""),
         (
@@ -326,7 +326,10 @@ async fn lines_piped_into_a_shell_run_one_by_one() {
         .expect("written");
     let mut output = String::new();
     stream.read_to_string(&mut output).await.expect("read");
-    assert_eq!(output, "/sdcard\na\nb\n/system/bin/sh: nosuch: inaccessible or not found\n");
+    assert_eq!(
+        output,
+        "/sdcard\na\nb\n/system/bin/sh: <stdin>[5]: nosuch: inaccessible or not found\n"
+    );
 }
 
 #[tokio::test]

@@ -164,7 +164,10 @@ async fn stock_adb_shell_runs_piped_lines() {
         .expect("adb hangs")
         .expect("ended");
     assert_eq!(text(&output.stdout), "/sdcard\nout\n");
-    assert_eq!(text(&output.stderr), "/system/bin/sh: nosuch: inaccessible or not found\n");
+    assert_eq!(
+        text(&output.stderr),
+        "/system/bin/sh: <stdin>[3]: nosuch: inaccessible or not found\n"
+    );
     assert_eq!(output.status.code(), Some(5));
     // With a terminal there are a prompt and an echo.
     let mut shell =

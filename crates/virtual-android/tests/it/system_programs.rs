@@ -73,6 +73,8 @@ const COMMANDS: &[&str] = &[
     "dumpsys clipboard",
     "dumpsys input",
     "dumpsys gfxinfo com.nope",
+    "dumpsys meminfo com.nope",
+    "am start -n com.android.notes/.NotesActivity > /dev/null; dumpsys meminfo com.android.notes | grep -v Uptime",
     "dumpsys cpuinfo",
     "svc",
     "svc power",
@@ -271,6 +273,14 @@ async fn processes_have_the_same_numbers_in_every_report() {
             .phone
             .world(|world| world.scene().focused().expect("a window").root.walk().count());
         assert!(graphics.contains(&format!("  {views} views, ")), "{graphics}");
+        let memory = text(wired.run("dumpsys meminfo com.android.notes").await.stdout);
+        assert!(memory.contains(&format!("in pid {pid} [com.android.notes] **")), "{memory}");
+        let size = |line: &str| line.split_whitespace().find_map(|word| word.parse::<u64>().ok());
+        let (parts, rest) = memory.split_once("  TOTAL ").expect("a table");
+        let parts = parts.lines().skip_while(|line| !line.contains("------")).filter_map(size);
+        if release != "4.4" {
+            assert_eq!(Some(parts.sum()), size(rest), "{memory}");
+        }
         let cpu = text(wired.run("dumpsys cpuinfo").await.stdout);
         assert!(cpu.contains(&format!(" {pid}/com.android.notes: 0% user")), "{cpu}");
         let input = text(wired.run("dumpsys input").await.stdout);

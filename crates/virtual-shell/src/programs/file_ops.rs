@@ -1,11 +1,11 @@
-//! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`, with toybox's texts.
-//! Those of toolbox, which old phones have, are in [`old`].
+//! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `truncate`, `chmod`, `ln`, `dd`, with
+//! toybox's texts. Those of toolbox, which old phones have, are in [`old`].
 
 pub(super) mod old;
 
 use super::Invocation;
 use super::clock::parse_time;
-use super::options::{Failure, Options, Outcome};
+use super::options::{ALL, Failure, Options, Outcome, number};
 use crate::files::{Error, FileType, Files, Stat};
 use crate::io::Status;
 use crate::system::Kernel;
@@ -115,8 +115,8 @@ pub(super) async fn mkdir(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "vpm:", &[("parent", 'p'), ("parents", 'p')])?;
     options.at_least(1)?;
     let mode = match options.value('m') {
-        Some(text) => changed(0o777, text, true).ok_or_else(|| bad_mode(text))?,
-        None => 0o777,
+        Some(text) => changed(0o777, text, true, call.umask).ok_or_else(|| bad_mode(text))?,
+        None => 0o777 & !call.umask,
     };
     let mut status = 0;
     for path in &options.rest {
@@ -126,7 +126,7 @@ pub(super) async fn mkdir(call: &Invocation) -> Outcome {
         for end in parts {
             let (part, last) = (&path[..end], end == path.len());
             let full = call.path(part);
-            let mode = if last { mode } else { 0o777 };
+            let mode = if last { mode } else { 0o777 & !call.umask };
             let made = call.system.with(|kernel| match kernel.files.make_directory(&full, mode) {
                 Err(Error::Exists) if options.has('p') => {
                     match kernel.files.stat(&full, true)?.kind {
@@ -184,7 +184,7 @@ pub(super) async fn touch(call: &Invocation) -> Outcome {
                 if options.has('c') {
                     return Ok(());
                 }
-                files.open_to_write(&full, 0o666, true)?;
+                files.open_to_write(&full, 0o666 & !call.umask, true)?;
             } else if accessed_only {
                 return Ok(());
             }
@@ -192,6 +192,50 @@ pub(super) async fn touch(call: &Invocation) -> Outcome {
         });
         if let Err(reason) = touched {
             status = complain(call, format!("'{path}': {reason}")).await;
+        }
+    }
+    Ok(status)
+}
+
+/// `truncate [-c] -s SIZE FILE…`, with a size such as `10k`, `+5` or `-5`.
+pub(super) async fn truncate(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "s:c", &[])?;
+    options.at_least(1)?;
+    let text = options.value('s').ok_or_else(|| Failure::Usage("Needs -s".into()))?;
+    let (sign, digits) = match text.strip_prefix(['+', '-', '<', '>']) {
+        Some(digits) => (text.chars().next(), digits),
+        None => (None, text),
+    };
+    let amount = number(digits)?;
+    let mut status = 0;
+    for path in &options.rest {
+        let full = call.path(path);
+        let done = call.system.with(|kernel| {
+            let files = &mut kernel.files;
+            if files.stat(&full, true) == Err(Error::NotFound) {
+                if options.has('c') {
+                    return Ok(());
+                }
+                files.open_to_write(&full, 0o666 & !call.umask, true)?;
+            }
+            let mode = files.stat(&full, true)?.mode;
+            let mut contents = files.read(&full)?.as_ref().to_vec();
+            let old = contents.len() as u64;
+            let size = match sign {
+                None => amount,
+                Some('+') => old.saturating_add(amount),
+                Some('-') => old.saturating_sub(amount),
+                Some('<') => old.min(amount),
+                Some(_) => old.max(amount),
+            };
+            if size > ALL {
+                return Err(Error::NoSpace);
+            }
+            contents.resize(size as usize, 0);
+            files.write(&full, &contents, mode)
+        });
+        if let Err(reason) = done {
+            status = complain(call, format!("{path}: {reason}")).await;
         }
     }
     Ok(status)
@@ -213,7 +257,7 @@ pub(super) async fn chmod(call: &Invocation) -> Outcome {
     if paths.is_empty() {
         return Err(Failure::needs(2));
     }
-    changed(0, change, false).ok_or_else(|| bad_mode(change))?;
+    changed(0, change, false, call.umask).ok_or_else(|| bad_mode(change))?;
     let mut status = 0;
     let mut left: Vec<(String, bool)> =
         paths.iter().rev().map(|path| ((*path).clone(), true)).collect();
@@ -231,7 +275,7 @@ pub(super) async fn chmod(call: &Invocation) -> Outcome {
             continue;
         }
         let is_directory = stat.kind == FileType::Directory;
-        let mode = changed(stat.mode, change, is_directory).unwrap_or(stat.mode);
+        let mode = changed(stat.mode, change, is_directory, call.umask).unwrap_or(stat.mode);
         match call.system.with(|kernel| kernel.files.set_mode(&full, mode)) {
             Err(reason) if !has('f') => {
                 status = complain(call, format!("'{path}' to {mode:04o}: {reason}")).await;
@@ -249,8 +293,8 @@ pub(super) async fn chmod(call: &Invocation) -> Outcome {
     Ok(status)
 }
 
-/// A mode after a change: toybox's `string_to_mode`. The shell of adb has no `umask`.
-fn changed(before: u32, change: &str, is_directory: bool) -> Option<u32> {
+/// A mode after a change: toybox's `string_to_mode`.
+fn changed(before: u32, change: &str, is_directory: bool, umask: u32) -> Option<u32> {
     if change.starts_with(|c: char| c.is_ascii_digit()) {
         return u32::from_str_radix(change, 8).ok().filter(|mode| *mode <= 0o7777);
     }
@@ -269,7 +313,7 @@ fn changed(before: u32, change: &str, is_directory: bool) -> Option<u32> {
                 _ => return None,
             };
         }
-        let mask = if mask == 0 { 0o7777 } else { mask };
+        let mask = if mask == 0 { 0o7777 & !umask } else { mask };
         let mut bits = 0;
         for c in what.chars() {
             bits |= match c {
@@ -391,6 +435,7 @@ async fn transfer(call: &Invocation, options: &Options, moving: bool) -> Outcome
         follows: !keeps_links,
         follows_below: options.has('L'),
         keeps_time: options.has('a') || options.has('p'),
+        umask: if options.has('a') || options.has('p') { 0 } else { call.umask },
     };
     let mut status = 0;
     for path in &from {
@@ -422,6 +467,10 @@ async fn transfer(call: &Invocation, options: &Options, moving: bool) -> Outcome
             if !moving {
                 status = complain(call, format!("'{path}' is '{shown}'")).await;
             }
+            continue;
+        }
+        if recursive && target.starts_with(&format!("{source}/")) {
+            status = complain(call, format!("'{shown}' is '{path}'")).await;
             continue;
         }
         if source_stat.kind == FileType::Directory && !moving {
@@ -470,12 +519,14 @@ struct Copying {
     follows: bool,
     follows_below: bool,
     keeps_time: bool,
+    /// The permissions that copies do not get.
+    umask: u32,
 }
 
 impl Copying {
     /// Everything, with links followed.
     const PLAIN: Self =
-        Self { recursive: true, follows: true, follows_below: true, keeps_time: false };
+        Self { recursive: true, follows: true, follows_below: true, keeps_time: false, umask: 0 };
 }
 
 /// Copies a file, or a tree, and lists what was copied.
@@ -494,7 +545,7 @@ fn copy(
     }
     if stat.kind != FileType::Directory {
         let contents = files.read(from)?;
-        files.write(to, contents.as_ref(), stat.mode)?;
+        files.write(to, contents.as_ref(), stat.mode & !how.umask)?;
     } else {
         if !how.recursive {
             return Err(Error::IsADirectory);
@@ -502,7 +553,7 @@ fn copy(
         if depth > MAX_DEPTH || to.starts_with(&format!("{from}/")) {
             return Err(Error::Invalid);
         }
-        match files.make_directory(to, stat.mode) {
+        match files.make_directory(to, stat.mode & !how.umask) {
             Ok(()) | Err(Error::Exists) => {}
             Err(reason) => return Err(reason),
         }

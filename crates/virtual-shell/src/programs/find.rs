@@ -9,7 +9,7 @@ use super::Invocation;
 use super::launch::launch;
 use super::options::{Failure, Outcome};
 use crate::files::{FileType, Stat};
-use crate::io::{Abort, Input, Io};
+use crate::io::Abort;
 use expression::{Expression, Search, Test, parse};
 use futures::future::{BoxFuture, FutureExt};
 
@@ -265,7 +265,8 @@ impl Walk<'_> {
     }
 
     async fn start(&self, call: &Invocation, argv: &[String]) -> Result<i32, Failure> {
-        let io = Io { stdin: Input::empty(), ..call.io.clone() };
+        let mut io = call.io.detached();
+        io.set(0, None);
         Ok(match launch(call, argv, None, &io).await {
             Err(Abort::Killed(signal)) => signal.status(),
             other => other?,

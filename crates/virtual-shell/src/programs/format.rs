@@ -1,4 +1,4 @@
-//! C's `printf` conversions and escapes, for `seq`, `find` and `tr`.
+//! C's `printf` conversions and escapes, for `printf`, `seq`, `find` and `tr`.
 //!
 //! Start with [`Conversion::parse`].
 
@@ -65,6 +65,33 @@ impl Conversion {
         };
         let text = if self.letter.is_ascii_uppercase() { text.to_uppercase() } else { text };
         self.pad(&sign, &text, true)
+    }
+
+    /// A number, for `%d %i %u %o %x %X`.
+    pub(super) fn integer(&self, value: i64) -> String {
+        let signed = "di".contains(self.letter);
+        let sign = if signed { self.sign(value < 0) } else { String::new() };
+        let digits = match self.letter {
+            'o' => format!("{value:o}"),
+            'x' => format!("{value:x}"),
+            'X' => format!("{value:X}"),
+            'u' => (value as u64).to_string(),
+            _ => value.unsigned_abs().to_string(),
+        };
+        let prefix = match self.letter {
+            'x' if self.alternate && value != 0 => "0x",
+            'X' if self.alternate && value != 0 => "0X",
+            'o' if self.alternate && value != 0 => "0",
+            _ => "",
+        };
+        let digits = format!("{digits:0>width$}", width = self.precision.unwrap_or(0));
+        self.pad(&(sign + prefix), &digits, self.precision.is_none())
+    }
+
+    /// A text, for `%s` and `%c`.
+    pub(super) fn text(&self, value: &str) -> String {
+        let shown: String = value.chars().take(self.precision.unwrap_or(usize::MAX)).collect();
+        self.pad("", &shown, false)
     }
 
     fn shortest(&self, value: f64, digits: usize) -> String {
@@ -154,5 +181,19 @@ mod tests {
             assert_eq!(conversion.float(value), text, "%{format} {value}");
         }
         assert_eq!(Conversion::parse("5"), None);
+        for (format, value, text) in [
+            ("d", -7, "-7"),
+            ("+.3d", 5, "+005"),
+            ("05d", -42, "-0042"),
+            ("-5d|", 42, "42   "),
+            ("x", 255, "ff"),
+            ("#X", 255, "0XFF"),
+            ("o", -1, "1777777777777777777777"),
+            ("u", -1, "18446744073709551615"),
+            ("5.3i", 7, "  007"),
+        ] {
+            let (conversion, _) = Conversion::parse(format).expect(format);
+            assert_eq!(conversion.integer(value), text, "%{format} {value}");
+        }
     }
 }

@@ -47,7 +47,14 @@ struct Search<'a> {
 /// `grep [-EFHIabhilnoqrRsvwcLlxz] [-A|-B|-C LINES] [-m MATCHES] [-f FILE] [-e] REGEX… [FILE…]`.
 /// Patterns that refer back to their own groups are refused.
 pub(super) async fn grep(call: &Invocation) -> Outcome {
-    let mut options = Options::read(&call.args, "zEFHIabhinorRsvwcLlqxe:f:C:B:A:m:S:M:", LONG)?;
+    let known = "zEFHIabhinorRsvwcLlqxe:f:C:B:A:m:S:M:";
+    let kind = match call.name.as_str() {
+        "egrep" => Some("-E".to_owned()),
+        "fgrep" => Some("-F".to_owned()),
+        _ => None,
+    };
+    let args: Vec<String> = kind.into_iter().chain(call.args.iter().cloned()).collect();
+    let mut options = Options::read(&args, known, LONG)?;
     let number = |letter| {
         let value = options.number(letter)?;
         Ok::<_, Failure>(value.map(|n| usize::try_from(n).unwrap_or(usize::MAX)))
@@ -70,8 +77,13 @@ pub(super) async fn grep(call: &Invocation) -> Outcome {
     }
     let mut patterns = Vec::new();
     for text in texts.iter().flat_map(|text| text.split('\n')) {
-        let pattern = Matcher::new(text, options.has('F'), options.has('E'), options.has('i'));
-        let bad = || Failure::Message(format!("bad regex '{text}': Invalid regular expression"), 2);
+        let (fixed, extended) = (options.has('F'), options.has('E'));
+        let pattern = Matcher::new(text, fixed, extended, options.has('i'));
+        let bad = || {
+            let open = text.contains(['(', ')']) && extended;
+            let why = if open { "Unmatched ( or \\(" } else { "Invalid regular expression" };
+            Failure::Message(format!("bad regex '{text}': {why}"), 2)
+        };
         patterns.push(pattern.ok_or_else(bad)?);
     }
     let deep = options.has('r') || options.has('R');
@@ -145,7 +157,7 @@ impl Search<'_> {
             }
             Err(reason) => {
                 if !self.options.has('s') {
-                    self.call.err(format!("grep: {path}: {reason}\n")).await;
+                    self.call.err(format!("{}: {path}: {reason}\n", self.call.name)).await;
                 }
                 // Without `-r`, a folder is skipped and does not change the exit status.
                 self.failed |= reason != Error::IsADirectory;

@@ -58,7 +58,8 @@ pub(super) async fn xargs(call: &Invocation) -> Outcome {
         return Err(Failure::new("-n 0"));
     }
     let own: usize = command.iter().map(|word| word.len() + 1).sum();
-    let io = Io { stdin: Input::empty(), ..call.io.clone() };
+    let mut io = call.io.detached();
+    io.set(0, None);
     let mut lines =
         Lines::ended_by(call.io.stdin.clone(), if options.has('0') { 0 } else { b'\n' });
     let (mut words, mut size, mut status, mut ran) = (Vec::new(), own, 0, false);
@@ -118,6 +119,15 @@ pub(super) async fn xargs(call: &Invocation) -> Outcome {
             None => return Ok(status),
         }
     }
+}
+
+/// `usleep MICROSECONDS`
+pub(super) async fn usleep(call: &Invocation) -> Outcome {
+    let options = Options::read(&call.args, "", &[])?;
+    options.at_least(1)?;
+    let time = super::options::number(&options.rest[0])?;
+    call.system.sleep(Duration::from_micros(time)).await;
+    Ok(0)
 }
 
 /// `timeout [-k DURATION] [-s SIGNAL] [-v] DURATION COMMAND…`
@@ -201,7 +211,7 @@ pub(super) async fn nohup(call: &Invocation) -> Outcome {
     options.at_least(1)?;
     call.running.ignore(&[Signal::HUP]);
     let mut io = call.io.clone();
-    let on_terminal = |output: &Output| matches!(output, Output::Terminal(_));
+    let on_terminal = |output: &Output| matches!(output.current(), Output::Terminal(_));
     if on_terminal(&io.stdout) {
         io.stdin = Input::empty();
         io.stdout = match call.write_to("nohup.out", true) {
@@ -349,7 +359,8 @@ pub(super) async fn sh(mut call: Invocation) -> Status {
             call.args.remove(0);
         }
     }
-    let text = match call.arg(0) {
+    call.name.clone_into(&mut shell.name);
+    let (text, file) = match call.arg(0) {
         None | Some("-" | "-s") => {
             shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
             return Ok(Box::pin(shell.interact(&call.io, None)).await);
@@ -363,14 +374,16 @@ pub(super) async fn sh(mut call: Invocation) -> Status {
             if let Some(name) = call.arg(2) {
                 name.clone_into(&mut shell.name);
             }
-            text.to_owned()
+            (text.to_owned(), None)
         }
         Some(path) => {
             let absolute = call.path(path);
             path.clone_into(&mut shell.name);
             shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
             match call.system.with(|kernel| kernel.files.read(&absolute)) {
-                Ok(contents) => String::from_utf8_lossy(contents.as_ref()).into_owned(),
+                Ok(contents) => {
+                    (String::from_utf8_lossy(contents.as_ref()).into_owned(), Some(path))
+                }
                 Err(reason) => {
                     call.err(format!("/system/bin/sh: {path}: {reason}\n")).await;
                     return Ok(127);
@@ -378,5 +391,5 @@ pub(super) async fn sh(mut call: Invocation) -> Status {
             }
         }
     };
-    Ok(Box::pin(shell.run(&text, &call.io)).await)
+    Ok(Box::pin(shell.run(&text, file, &call.io)).await)
 }

@@ -377,7 +377,7 @@ fn formatted(format: &str, entry: &Entry) -> String {
             'd' => DEVICE.to_string(),
             'D' => format!("{DEVICE:x}"),
             'f' => format!("{:x}", stat.full_mode()),
-            'F' => described(stat.kind).to_owned(),
+            'F' => described(stat).to_owned(),
             'g' => stat.gid.to_string(),
             'G' => user(stat.gid),
             'h' => entry.links.to_string(),
@@ -406,8 +406,9 @@ fn formatted(format: &str, entry: &Entry) -> String {
     text + rest
 }
 
-fn described(kind: FileType) -> &'static str {
-    match kind {
+fn described(stat: &Stat) -> &'static str {
+    match stat.kind {
+        FileType::File if stat.size == 0 => "regular empty file",
         FileType::File => "regular file",
         FileType::Directory => "directory",
         FileType::Link => "symbolic link",

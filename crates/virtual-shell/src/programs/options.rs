@@ -53,7 +53,7 @@ impl From<Abort> for Failure {
 /// The status of a failed program: some keep 1 for an answer, or have that of the program they run.
 fn trouble(name: &str) -> i32 {
     match name {
-        "grep" | "sort" => 2,
+        "cmp" | "egrep" | "expr" | "fgrep" | "grep" | "sort" => 2,
         "env" | "nohup" | "timeout" => 125,
         _ => 1,
     }
@@ -128,7 +128,7 @@ impl Options {
                 let (name, value) =
                     name.split_once('=').map_or((name, None), |(n, v)| (n, Some(v)));
                 let Some((_, letter)) = long.iter().find(|(known, _)| *known == name) else {
-                    return Err(Failure::Usage(format!("Unknown option '{letters}'")));
+                    return Err(Failure::Usage(format!("Unknown option '{}'", &letters[1..])));
                 };
                 let value = match (kind(*letter), value) {
                     (Some(':'), None) => args
@@ -297,7 +297,7 @@ impl Lines {
         // An input from memory never waits.
         tokio::task::coop::consume_budget().await;
         if self.end == b'\n' {
-            let (line, ended) = self.input.ended_line(LINE).await;
+            let (line, ended) = self.input.until(b'\n', LINE).await;
             return (ended || !line.is_empty()).then_some((line, ended));
         }
         if self.records.is_none() {
@@ -368,7 +368,7 @@ mod tests {
         for (args, known, expected) in [
             (&["-aQx"][..], "a", "Unknown option 'Qx'"),
             (&["-n"], "n:", "Missing argument to -n"),
-            (&["--nope"], "a", "Unknown option '-nope'"),
+            (&["--nope"], "a", "Unknown option 'nope'"),
         ] {
             assert_eq!(read(args, known), Err(expected.to_owned()), "{args:?}");
         }

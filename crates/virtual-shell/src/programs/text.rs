@@ -6,6 +6,7 @@ pub(super) mod old;
 use super::Invocation;
 use super::kernel::pause;
 use super::options::{ALL, Failure, Options, Outcome, open};
+use crate::files::Error;
 use crate::io::{Abort, Input};
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -173,8 +174,11 @@ pub(super) async fn wc(call: &Invocation) -> Outcome {
     };
     let (mut status, mut total) = (0, [0; 4]);
     for path in options.files() {
-        let Some(input) = open(call, path, &mut status).await else { continue };
-        let counts = counted(&input).await;
+        let counts = match open(call, path, &mut status).await {
+            Some(input) => counted(&input).await,
+            None if call.open(path).err() == Some(Error::IsADirectory) => [0; 4],
+            None => continue,
+        };
         total = std::array::from_fn(|at| total[at] + counts[at]);
         let name = if options.rest.is_empty() { String::new() } else { format!(" {path}") };
         call.out(format!("{}{name}\n", row(&counts))).await?;

@@ -49,7 +49,7 @@ pub(crate) struct Stage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Simple {
-        assignments: Vec<(String, Word)>,
+        assignments: Vec<Assignment>,
         words: Vec<Word>,
     },
     Subshell(Script),
@@ -71,10 +71,18 @@ pub(crate) enum Command {
         words: Option<Vec<Word>>,
         body: Script,
     },
+    /// The same, but each round asks for one of the words.
+    Select {
+        name: String,
+        words: Option<Vec<Word>>,
+        body: Script,
+    },
     Case {
         subject: Word,
         arms: Vec<Arm>,
     },
+    /// `((…))`
+    Arithmetic(Word),
     /// `[[ … ]]`
     Condition(Condition),
     /// `name() command`
@@ -82,6 +90,22 @@ pub(crate) enum Command {
         name: String,
         body: Arc<Stage>,
     },
+}
+
+/// `name=value`, `name[index]+=value`, `name=(value…)`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    pub(crate) index: Option<Word>,
+    /// `+=`
+    pub(crate) appends: bool,
+    pub(crate) value: AssignedValue,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AssignedValue {
+    Word(Word),
+    Array(Vec<Word>),
 }
 
 /// An arm of `case`.
@@ -116,6 +140,10 @@ pub(crate) enum Mode {
     Read,
     Write,
     Append,
+    /// `&>`: standard output and standard error.
+    Both,
+    /// `<>`
+    ReadWrite,
     /// `>&2`, `<&0`, `2>&-`
     Copy,
     /// `<<<`: the word itself is the input, as a line.
@@ -148,11 +176,21 @@ pub(crate) enum Piece {
     /// Literal characters; unquoted ones may be a pattern.
     Text { text: String, quoted: bool },
     /// `$name`, `${name…}`
-    Parameter { name: String, change: ParameterOp, quoted: bool },
+    Parameter { name: String, index: Option<Index>, change: ParameterOp, quoted: bool },
     /// `$(…)` or `` `…` ``
     Command { script: Script, quoted: bool },
     /// `$((…))`
     Arithmetic { expression: Word, quoted: bool },
+}
+
+/// The subscript in `${name[…]}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Index {
+    At(Word),
+    /// `@`: all elements.
+    All,
+    /// `*`: all, joined if quoted.
+    Joined,
 }
 
 /// The operator in `${name…}`.
@@ -161,6 +199,12 @@ pub(crate) enum ParameterOp {
     None,
     /// `${#name}`
     Length,
+    /// `${!name}`: the name itself, or the indices of an array.
+    Names,
+    /// `${name@Q}`: quoted as the shell reads it.
+    Quoted,
+    /// There is no such operator. With the text.
+    Bad(String),
     /// `${name-word}`; with `colon` an empty value counts as unset.
     Default {
         colon: bool,

@@ -8,6 +8,8 @@
 
 mod builtins;
 mod compound;
+mod condition;
+mod declare;
 pub(crate) mod expand;
 mod jobs;
 mod launch;
@@ -16,12 +18,14 @@ mod options;
 mod trap;
 mod variables;
 
+use super::arithmetic::Scope;
 use super::ast::{
-    AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, TimeFormat, Word,
+    AndOr, AssignedValue, Assignment, Command, Item, Mode, Pipeline, Redirect, Script, Stage,
+    SyntaxError, TimeFormat, Word,
 };
-use super::parse;
+use super::parse::{self, Aliases, Parser};
 use crate::files::{FileType, absolute};
-use crate::io::{Abort, Input, Io, Output, Status, pipe};
+use crate::io::{Abort, Descriptor, Input, Io, Output, Status, pipe};
 use crate::processes::ADBD;
 use crate::processes::jobs::JobList;
 use crate::program::{Invocation, ProgramTable, command_text};
@@ -38,7 +42,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use trap::Traps;
-use variables::{Variable, Variables};
+use variables::{Case, Declared, Variable, Variables};
 
 /// Maximum nesting of scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls
 /// itself). Each level is a nested poll, so this bounds the stack.
@@ -57,15 +61,48 @@ const CRASHED: i32 = 139;
 /// Maximum bytes of a line in an interactive shell.
 const LINE: u64 = 1 << 20;
 
-/// Why a command did not run; printed after the shell's name, status 1.
+/// Why a command did not run; printed after the shell's name.
 #[derive(Debug)]
-pub(super) struct CommandError(String);
+pub(super) struct CommandError {
+    /// Empty if it was printed already.
+    reason: String,
+    status: i32,
+    /// Whether it also ends the function, the sourced file or the shell that it is in.
+    ends: bool,
+}
 
 impl CommandError {
-    pub(super) fn new(reason: &str) -> Self {
-        Self(reason.to_owned())
+    /// Only the command fails.
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), status: 1, ends: false }
+    }
+
+    /// What runs ends, as by mksh's `errorf`.
+    pub(super) fn fatal(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), status: 1, ends: true }
+    }
+
+    fn read_only(name: &str) -> Self {
+        Self { reason: format!("read-only: {name}"), status: 2, ends: true }
     }
 }
+
+impl From<SyntaxError> for CommandError {
+    fn from(refusal: SyntaxError) -> Self {
+        Self { reason: refusal.to_string(), status: refusal.status(), ends: true }
+    }
+}
+
+/// The file whose commands run, for error messages.
+#[derive(Clone)]
+struct SourceFile {
+    name: Arc<str>,
+    /// The last line that was read.
+    line: u32,
+}
+
+const EXPORTED: Declared =
+    Declared { exported: true, read_only: false, integer: false, case: None };
 
 /// A shell process. A clone is a subshell: its changes stay its own.
 #[derive(Clone)]
@@ -108,6 +145,12 @@ pub struct Shell {
     loops: u32,
     calls: u32,
     functions: Arc<BTreeMap<String, Arc<Stage>>>,
+    aliases: Aliases,
+    source: Option<SourceFile>,
+    /// `$OPTIND`, and the place in that argument.
+    getopts: (usize, usize),
+    /// The permissions that new files do not get.
+    umask: u32,
     /// Simple commands and loop iterations so far.
     steps: u32,
     /// Its background jobs (`&`), and the number of the last.
@@ -131,7 +174,11 @@ impl Shell {
         let given = [("PATH", release.path)].into_iter().chain(release.environment.iter().copied());
         let mut variables = Variables::default();
         for (name, value) in given {
-            variables.insert(name, Variable { value: value.to_owned(), exported: true });
+            variables.set(name, 0, value.to_owned());
+            variables.declare(name, EXPORTED);
+        }
+        if let Some(version) = release.ksh_version {
+            variables.set("KSH_VERSION", 0, version.to_owned());
         }
         Self {
             system,
@@ -156,6 +203,10 @@ impl Shell {
             loops: 0,
             calls: 0,
             functions: Arc::default(),
+            aliases: Aliases::default(),
+            source: None,
+            getopts: (1, 0),
+            umask: 0,
             steps: 0,
             jobs: Vec::new(),
             last_job: None,
@@ -175,35 +226,64 @@ impl Shell {
         shell.pid = from.running.pid;
         shell.traps = Traps::of(&from.running);
         shell.cwd.clone_from(&from.cwd);
-        shell.variables = Arc::default();
+        shell.umask = from.umask;
+        let version = shell.variables.get("KSH_VERSION").cloned();
+        let mut variables = Variables::default();
+        variables.insert("KSH_VERSION", version.unwrap_or_default());
         for (name, value) in &from.env {
-            shell.set(name, value);
-            shell.export(name);
+            variables.set(name, 0, value.clone());
+            variables.declare(name, EXPORTED);
         }
+        shell.variables = Arc::new(variables);
         shell
     }
 
-    /// Runs a script to the end of the shell and returns its exit status, as `sh -c` does.
-    pub async fn run(&mut self, text: &str, io: &Io) -> i32 {
-        self.evaluate(text, io).await;
-        self.finish(io).await
+    /// Runs a script to the end of the shell and returns its exit status, as `sh -c` does; with the
+    /// name of its file as `sh FILE` does.
+    pub async fn run(&mut self, text: &str, file: Option<&str>, io: &Io) -> i32 {
+        let io = io.detached();
+        self.evaluate(text, file, &io).await;
+        self.finish(&io).await
     }
 
-    /// Runs a script in this shell, as `eval` does.
-    pub(super) async fn evaluate(&mut self, text: &str, io: &Io) -> i32 {
-        match parse::parse(text) {
-            Ok(script) => {
-                self.depth += WEIGHT;
-                let status = self.script(&script, io).await;
-                self.depth -= WEIGHT;
-                status
+    /// Runs a script in this shell, as `eval` does; with the name of its file as `.` does.
+    pub(super) async fn evaluate(&mut self, text: &str, file: Option<&str>, io: &Io) -> i32 {
+        let source = file.map(|file| SourceFile { name: file.into(), line: 0 });
+        let outer = std::mem::replace(&mut self.source, source);
+        self.depth += WEIGHT;
+        let mut parser = Parser::new(text, 0, &self.aliases);
+        loop {
+            let line = match &mut parser {
+                Ok(parser) => parser.next_line(&self.aliases),
+                Err(refusal) => Err(refusal.clone()),
+            };
+            if let (Ok(parser), Some(source)) = (&mut parser, &mut self.source) {
+                source.line = parser.line();
             }
-            Err(refusal) => {
-                self.status = refusal.status();
-                self.print_error(io, &refusal.to_string()).await;
-                self.status
+            match line {
+                Ok(None) => break,
+                Ok(Some(script)) => drop(self.script(&script, io).await),
+                Err(refusal) => drop(self.fail(refusal.into(), io).await),
+            }
+            if self.cut_short() {
+                break;
             }
         }
+        self.depth -= WEIGHT;
+        self.source = outer;
+        self.status
+    }
+
+    /// Prints why a command did not run, and returns its status.
+    pub(super) async fn fail(&mut self, error: CommandError, io: &Io) -> i32 {
+        if !error.reason.is_empty() {
+            self.print_error(io, &error.reason).await;
+        }
+        self.status = error.status;
+        if error.ends {
+            self.leaving = Some(Jump::Error);
+        }
+        error.status
     }
 
     /// Runs one program with these arguments, unexpanded.
@@ -221,7 +301,9 @@ impl Shell {
     /// Runs lines from standard input until EOF or `exit`. With `interrupt` (a terminal) it
     /// prompts, and an interrupt ends the running command.
     pub async fn interact(&mut self, io: &Io, interrupt: Option<&Notify>) -> i32 {
+        let io = &io.detached();
         let mut text = String::new();
+        let mut lines = 0;
         while self.exit.is_none() {
             if interrupt.is_some() {
                 // The format of Android's mkshrc: the last status unless 0, user (once), host,
@@ -249,15 +331,20 @@ impl Shell {
                 let Some(line) = line else { return false };
                 text.push_str(&String::from_utf8_lossy(&line));
                 text.push('\n');
-                match parse::parse(&text) {
+                lines += 1;
+                if interrupt.is_none() {
+                    self.source = Some(SourceFile { name: "<stdin>".into(), line: lines });
+                }
+                match parse::parse(&text, &self.aliases) {
                     Err(SyntaxError::Incomplete(_)) if (text.len() as u64) < LINE => return true,
                     Ok(script) => drop(self.script(&script, io).await),
-                    Err(refusal) => {
-                        self.status = refusal.status();
-                        self.print_error(io, &refusal.to_string()).await;
-                    }
+                    Err(refusal) => drop(self.fail(refusal.into(), io).await),
                 }
                 text.clear();
+                // An error ends a shell that is not interactive.
+                if self.leaving.take().is_some() && interrupt.is_none() {
+                    self.exit.get_or_insert(self.status);
+                }
                 true
             };
             tokio::select! {
@@ -281,7 +368,7 @@ impl Shell {
         }
         if !text.is_empty() && self.exit.is_none() {
             let rest = std::mem::take(&mut text);
-            self.evaluate(&rest, io).await;
+            self.evaluate(&rest, interrupt.is_none().then_some("<stdin>"), io).await;
         }
         self.finish(io).await
     }
@@ -296,16 +383,14 @@ impl Shell {
     }
 
     /// Runs a script in a subshell.
-    pub(super) async fn in_subshell(&self, script: &Script, io: &Io) -> i32 {
+    pub(super) async fn in_subshell(&mut self, script: &Script, io: &Io) -> i32 {
         match self.subshell() {
             Ok(mut shell) => {
-                shell.script(script, io).await;
-                shell.finish(io).await
+                let io = io.detached();
+                shell.script(script, &io).await;
+                shell.finish(&io).await
             }
-            Err(CommandError(why)) => {
-                self.print_error(io, &why).await;
-                1
-            }
+            Err(error) => self.fail(error, io).await,
         }
     }
 
@@ -320,10 +405,10 @@ impl Shell {
             self.depth += 1;
             for item in &script.0 {
                 if item.background {
-                    self.status = 0;
-                    if let Err(CommandError(why)) = self.background(item, io) {
-                        self.print_error(io, &why).await;
+                    if let Err(error) = self.background(item, io) {
+                        self.fail(error, io).await;
                     }
+                    self.status = 0;
                 } else {
                     self.item(item, io).await;
                 }
@@ -346,6 +431,8 @@ impl Shell {
     pub(super) fn parameter(&self, name: &str) -> Option<String> {
         match name {
             "?" => Some(self.status.to_string()),
+            "OPTIND" => Some(self.getopts.0.to_string()),
+            "PPID" => Some(ADBD.to_string()),
             "$" => Some(self.pid.to_string()),
             "!" => Some(self.last_job.map_or_else(String::new, |pid| pid.to_string())),
             "-" => Some(self.option_letters()),
@@ -362,8 +449,10 @@ impl Shell {
                     });
                 Some((next(update.unwrap_or_default()) >> 16 & 0x7fff).to_string())
             }
-            // mksh counts the lines of files, and a command of `adb shell` is not one.
-            "LINENO" if self.variables.get(name).is_none() => Some("0".to_owned()),
+            // A command of `adb shell` has no lines.
+            "LINENO" if self.variables.get(name).is_none() => {
+                Some(self.source.as_ref().map_or(0, |source| source.line).to_string())
+            }
             "#" => Some(self.positional.len().to_string()),
             "@" | "*" => Some(self.positional.join(" ")),
             "0" => Some(self.name.clone()),
@@ -371,41 +460,111 @@ impl Shell {
             digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
                 self.positional.get(digits.parse::<usize>().ok()?.checked_sub(1)?).cloned()
             }
-            name => self.variables.get(name).map(|variable| variable.value.clone()),
+            name => self.element(name, 0).map(str::to_owned),
         }
     }
 
-    /// Sets a variable. A shell whose variables are too large ends, as mksh does when out of
-    /// memory.
-    pub(super) fn set(&mut self, name: &str, value: &str) {
+    /// An element of an array.
+    fn element(&self, name: &str, index: u32) -> Option<&str> {
+        self.variables.get(name)?.elements.get(&index).map(String::as_str)
+    }
+
+    /// Sets a variable, or an element of an array: every assignment comes here. A shell whose
+    /// variables are too large ends, as mksh does when out of memory.
+    pub(super) fn assign(
+        &mut self,
+        name: &str,
+        index: u32,
+        value: &str,
+    ) -> Result<(), CommandError> {
+        let number = || value.parse::<u32>().unwrap_or(0);
         match name {
             "SECONDS" => {
                 let now = self.system.with(|kernel| kernel.uptime());
-                self.started = (now, u64::from(value.parse::<u32>().unwrap_or(0)));
-                return;
+                self.started = (now, u64::from(number()));
+                return Ok(());
             }
+            // The same seed does not repeat the numbers, as in mksh.
             "RANDOM" => {
-                // The same seed does not repeat the numbers, as in mksh.
-                self.random.fetch_xor(value.parse().unwrap_or(0), Ordering::Relaxed);
-                return;
+                self.random.fetch_xor(number(), Ordering::Relaxed);
+                return Ok(());
+            }
+            "OPTIND" => {
+                self.getopts = (number() as usize, 0);
+                return Ok(());
             }
             _ => {}
         }
-        let exported = self.option("allexport")
-            || self.variables.get(name).is_some_and(|variable| variable.exported);
-        let variable = Variable { value: value.to_owned(), exported };
-        if !Arc::make_mut(&mut self.variables).insert(name, variable) {
-            self.exit = Some(1);
+        let declared = self.variables.get(name).map(|it| it.declared).unwrap_or_default();
+        if declared.read_only {
+            return Err(CommandError::read_only(name));
         }
+        let value = match declared {
+            Declared { integer: true, .. } => self.calculate(value)?.to_string(),
+            Declared { case: Some(Case::Lower), .. } => value.to_lowercase(),
+            Declared { case: Some(Case::Upper), .. } => value.to_uppercase(),
+            _ => value.to_owned(),
+        };
+        let exports = self.option("allexport");
+        let variables = Arc::make_mut(&mut self.variables);
+        if !variables.set(name, index, value) {
+            self.exit = Some(1);
+            return Err(CommandError::fatal("out of memory"));
+        }
+        if exports {
+            variables.declare(name, EXPORTED);
+        }
+        Ok(())
     }
 
-    pub(super) fn unset(&mut self, name: &str) {
+    /// Sets a variable that is not an array.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), CommandError> {
+        self.assign(name, 0, value)
+    }
+
+    /// Replaces an array, or adds elements to its end.
+    pub(super) fn assign_array(
+        &mut self,
+        name: &str,
+        values: &[String],
+        appends: bool,
+    ) -> Result<(), CommandError> {
+        if self.is_read_only(name) {
+            return Err(CommandError::read_only(name));
+        }
+        let old = self.variables.get(name).map(|old| (old.declared, old.elements.keys().last()));
+        let mut next = 0;
+        match old {
+            Some((_, last)) if appends => next = last.map_or(0, |last| last.saturating_add(1)),
+            Some((declared, _)) => {
+                self.unset(name);
+                self.declare(name, declared);
+            }
+            None => {}
+        }
+        for value in values {
+            self.assign(name, next, value)?;
+            next = next.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn unset(&mut self, name: &str) {
         Arc::make_mut(&mut self.variables).remove(name);
     }
 
-    pub(super) fn export(&mut self, name: &str) {
-        let value = self.variables.get(name).map_or(String::new(), |it| it.value.clone());
-        Arc::make_mut(&mut self.variables).insert(name, Variable { value, exported: true });
+    /// Adds to what is declared of a variable.
+    fn declare(&mut self, name: &str, declared: Declared) {
+        Arc::make_mut(&mut self.variables).declare(name, declared);
+    }
+
+    fn is_read_only(&self, name: &str) -> bool {
+        self.variables.get(name).is_some_and(|variable| variable.declared.read_only)
+    }
+
+    /// The value of an arithmetic expression.
+    pub(super) fn calculate(&mut self, text: &str) -> Result<i32, CommandError> {
+        super::arithmetic::evaluate(text, self).map_err(CommandError::fatal)
     }
 
     /// Hides a variable until the function ends; `false` outside of functions.
@@ -443,14 +602,22 @@ impl Shell {
         }
     }
 
-    /// All variables with their values, or only the exported ones.
-    pub(super) fn listed(&self, exported: bool) -> Vec<(String, String)> {
-        self.variables.listed(exported)
+    /// The exported variables with their values.
+    fn environment(&self) -> Vec<(String, String)> {
+        let exported = self.variables.all().filter(|(_, variable)| variable.declared.exported);
+        let named = exported.filter_map(|(name, variable)| Some((name, variable.value()?)));
+        named.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
+    /// Prints a message after the shell's name and, in a file, the line.
     pub(super) async fn print_error(&self, io: &Io, what: &str) {
         // Failing to print an error is not another error.
-        let _ = io.stderr.write(format!("/system/bin/sh: {what}\n").as_bytes()).await;
+        let place = match &self.source {
+            Some(SourceFile { name, line }) if **name == *self.name => format!("{name}[{line}]: "),
+            Some(SourceFile { name, line }) => format!("{}: {name}[{line}]: ", self.name),
+            None => format!("{}: ", self.name),
+        };
+        let _ = io.stderr.write(format!("{place}{what}\n").as_bytes()).await;
     }
 
     async fn item(&mut self, item: &Item, io: &Io) {
@@ -520,16 +687,13 @@ impl Shell {
                 } else {
                     pipe()
                 };
-                let io = Io {
-                    stdin: std::mem::replace(&mut stdin, next),
-                    stdout,
-                    stderr: io.stderr.clone(),
-                };
+                let mut io = io.detached();
+                io.set(0, Some(Descriptor::Read(std::mem::replace(&mut stdin, next))));
+                io.set(1, Some(Descriptor::Write(stdout)));
                 let mut shell = match self.subshell() {
                     Ok(shell) => shell,
-                    Err(CommandError(why)) => {
-                        self.print_error(&io, &why).await;
-                        self.status = 1;
+                    Err(error) => {
+                        self.fail(error, &io).await;
                         return;
                     }
                 };
@@ -546,6 +710,9 @@ impl Shell {
                 });
             }
             let statuses = join_all(running).await;
+            let elements = (0..).zip(statuses.iter().map(i32::to_string)).collect();
+            let variable = Variable { elements, ..Variable::default() };
+            Arc::make_mut(&mut self.variables).insert("PIPESTATUS", variable);
             let failed = statuses.iter().rfind(|status| **status != 0 && self.option("pipefail"));
             failed.or(statuses.last()).copied().unwrap_or(0)
         };
@@ -556,14 +723,19 @@ impl Shell {
 
     async fn stage(&mut self, stage: &Stage, mut io: Io) -> i32 {
         match &stage.what {
-            Command::Simple { .. } => self.simple(stage, io).await,
+            // Boxed as what it awaits: nested commands are nested polls, whose frames add up.
+            Command::Simple { .. } => Box::pin(self.simple(stage, io)).await,
             what => {
                 self.exec_pid = None;
-                if let Err(CommandError(why)) = self.redirect(&stage.redirects, &mut io).await {
-                    self.print_error(&io, &why).await;
-                    return 1;
+                let plain = io.clone();
+                match self.redirect(&stage.redirects, &mut io).await {
+                    Ok(()) => {
+                        // What is redirected is no longer held.
+                        drop(plain);
+                        self.compound(what, &io).await
+                    }
+                    Err(error) => self.fail(error, &plain).await,
                 }
-                self.compound(what, &io).await
             }
         }
     }
@@ -573,48 +745,53 @@ impl Shell {
         self.step().await;
         self.substituted = None;
         let plain = io.clone();
-        let prepared = self.prepare(assignments, words, &stage.redirects, &mut io).await;
-        let (argv, values) = match prepared {
-            Ok(prepared) => prepared,
-            Err(CommandError(why)) => {
-                self.print_error(&plain, &why).await;
-                return 1;
+        let argv = match Box::pin(self.prepare(words, &stage.redirects, &mut io)).await {
+            Ok(argv) => argv,
+            Err(mut error) => {
+                // A special built-in whose redirection fails ends the shell.
+                let is_first = |name: &&str| words.first().is_some_and(|word| word.is(name));
+                error.ends |= lookup::SPECIAL.iter().any(is_first);
+                return self.fail(error, &plain).await;
             }
         };
+        let lasts = argv.first().is_none_or(|name| builtins::keeps_assignments(name));
+        let names = assignments.iter().map(|assignment| &assignment.name);
+        let saved: Vec<_> = match lasts {
+            true => Vec::new(),
+            false => names.map(|name| (name.clone(), self.variables.get(name).cloned())).collect(),
+        };
+        let mut traced = String::new();
+        for assignment in assignments {
+            match Box::pin(self.run_assignment(assignment, &plain)).await {
+                Ok(value) => traced.push_str(&value),
+                Err(error) => return self.fail(error, &plain).await,
+            }
+            // What `exec` runs gets them, too.
+            if !lasts || argv.len() > 1 && argv[0] == "exec" {
+                self.declare(&assignment.name, EXPORTED);
+            }
+        }
         if self.option("xtrace") {
-            let traced =
-                values.iter().map(|(name, value)| format!("{name}={} ", quote(value, false)));
             let words: Vec<String> = argv.iter().map(|word| quote(word, false)).collect();
             let prompt = self.parameter("PS4").unwrap_or_else(|| "+ ".to_owned());
-            let line = format!("{prompt}{}{}\n", traced.collect::<String>(), words.join(" "));
+            let line = format!("{prompt}{traced}{}\n", words.join(" "));
             let _ = plain.stderr.write(line.as_bytes()).await;
         }
         let Some(name) = argv.first() else {
-            for (name, value) in values {
-                self.set(&name, &value);
-            }
-            if self.exit.is_some() {
-                self.print_error(&io, "out of memory").await;
-                return 1;
-            }
             // The status of `x=$(cmd)` is that of `cmd`.
             return self.substituted.unwrap_or(0);
         };
+        if argv.len() == 1 && name == "exec" {
+            plain.replace(&io);
+            return self.substituted.unwrap_or(0);
+        }
         let record =
             self.system.with(|kernel| kernel.log.begin(&self.service, &argv, kernel.uptime()));
-        let saved: Vec<_> = values
-            .iter()
-            .map(|(name, _)| (name.clone(), self.variables.get(name).cloned()))
-            .collect();
-        for (name, value) in &values {
-            self.set(name, value);
-            self.export(name);
-        }
         let function = self.functions.get(name).cloned();
         let ended = if let Some(body) = function {
             let arguments = argv.get(1..).unwrap_or_default().to_vec();
             Ok(self.function(&body, arguments, &io).await)
-        } else if let Some(builtin) = builtins::find(name).filter(|_| self.has_builtin(name)) {
+        } else if let Some(builtin) = builtins::find(name) {
             let arguments = argv.get(1..).unwrap_or_default();
             if ["sleep", "wait"].contains(&name.as_str()) {
                 let traps = self.traps.clone();
@@ -628,11 +805,9 @@ impl Shell {
             }
         } else {
             self.system.wait_if_paused().await;
-            self.program(&argv, &io).await
+            Box::pin(self.program(&argv, &io)).await
         };
-        // POSIX: assignments before special built-ins persist.
-        let lasting = ["eval", "exec", "exit", "export", "set", "shift", "unset", ":", "."];
-        for (name, variable) in saved.into_iter().filter(|_| !lasting.contains(&name.as_str())) {
+        for (name, variable) in saved {
             self.restore(&name, variable);
         }
         let status = status_of(ended, name, &io.stderr, &plain.stderr).await;
@@ -640,27 +815,16 @@ impl Shell {
         status
     }
 
-    /// Whether this release's shell has that built-in: `printf` came with toybox.
-    pub(super) fn has_builtin(&self, name: &str) -> bool {
-        name != "printf" || self.system.userland().has(name)
-    }
-
-    /// The built-in with that name.
-    fn builtin(&self, name: &str) -> Option<&'static builtins::Builtin> {
-        builtins::find(name)
-    }
-
+    /// Expands the words of a command, and redirects its descriptors.
     async fn prepare(
         &mut self,
-        assignments: &[(String, Word)],
         words: &[Word],
         redirects: &[Redirect],
         io: &mut Io,
-    ) -> Result<(Vec<String>, Vec<(String, String)>), CommandError> {
-        let declares = ["export", "local", "readonly", "typeset"];
+    ) -> Result<Vec<String>, CommandError> {
         let argv = match words.split_first() {
             // Their assignments are not split.
-            Some((name, rest)) if declares.iter().any(|declares| name.is(declares)) => {
+            Some((name, rest)) if builtins::DECLARING.iter().any(|declares| name.is(declares)) => {
                 let mut argv = self.arguments(std::slice::from_ref(name), io).await?;
                 for word in rest {
                     match word.is_assignment() {
@@ -672,12 +836,38 @@ impl Shell {
             }
             _ => self.arguments(words, io).await?,
         };
-        let mut values = Vec::with_capacity(assignments.len());
-        for (name, word) in assignments {
-            values.push((name.clone(), self.value(word, io).await?));
-        }
         self.redirect(redirects, io).await?;
-        Ok((argv, values))
+        Ok(argv)
+    }
+
+    /// Assigns, and returns the text for `set -x`.
+    async fn run_assignment(
+        &mut self,
+        assignment: &Assignment,
+        io: &Io,
+    ) -> Result<String, CommandError> {
+        let Assignment { name, index, appends, value } = assignment;
+        let word = match value {
+            AssignedValue::Array(words) => {
+                let values = self.arguments(words, io).await?;
+                self.assign_array(name, &values, *appends)?;
+                return Ok(String::new());
+            }
+            AssignedValue::Word(word) => word,
+        };
+        let index = match index {
+            Some(index) => self.number(index, io).await? as u32,
+            None => 0,
+        };
+        let value = self.value(word, io).await?;
+        if !*appends {
+            self.assign(name, index, &value)?;
+            return Ok(format!("{name}={} ", quote(&value, false)));
+        }
+        let old = self.element(name, index).unwrap_or_default();
+        let sum = format!("{old}{value}");
+        self.assign(name, index, &sum)?;
+        Ok(format!("{name}+={} ", quote(&value, false)))
     }
 
     /// Runs a program, or a script file, by name or path.
@@ -704,8 +894,9 @@ impl Shell {
             name: name.rsplit('/').next().unwrap_or(name).to_owned(),
             args: argv.get(1..).unwrap_or_default().to_vec(),
             cwd: self.cwd.clone(),
-            env: self.listed(true),
-            io: io.clone(),
+            env: self.environment(),
+            umask: self.umask,
+            io: io.detached(),
             service: Arc::clone(&self.service),
             service_jobs: Arc::clone(&self.service_jobs),
             depth: self.depth,
@@ -769,7 +960,7 @@ impl Shell {
                     return Ok(status);
                 }
                 invocation.name = "sh".to_owned();
-                invocation.args.insert(0, path);
+                invocation.args.insert(0, name.to_owned());
                 let Some(sh) = self.programs.find("sh", &release) else { return Ok(127) };
                 tokio::select! {
                     biased;
@@ -792,61 +983,83 @@ impl Shell {
         }
     }
 
+    /// Redirects descriptors. Messages as in mksh R59c, which Android has.
     async fn redirect(&mut self, redirects: &[Redirect], io: &mut Io) -> Result<(), CommandError> {
         for redirect in redirects {
             let target = self.value(&redirect.target, io).await?;
-            let bad = |fd: &str| CommandError(format!("{fd}: bad file descriptor"));
-            if redirect.fd > 2 {
-                return Err(bad(&redirect.fd.to_string()));
-            }
-            if matches!(redirect.mode, Mode::Text | Mode::Here) {
-                if redirect.fd != 0 {
-                    return Err(bad(&redirect.fd.to_string()));
+            let descriptor = match redirect.mode {
+                Mode::Text => Descriptor::Read(Input::new(Cursor::new(target + "\n"))),
+                Mode::Here => Descriptor::Read(Input::new(Cursor::new(target))),
+                Mode::Copy if target == "-" => {
+                    io.set(redirect.fd, None);
+                    continue;
                 }
-                let end = if redirect.mode == Mode::Text { "\n" } else { "" };
-                io.stdin = Input::new(Cursor::new(target + end));
-                continue;
-            }
-            let path = absolute(&self.cwd, &target);
-            if redirect.mode == Mode::Read || (redirect.mode == Mode::Copy && redirect.fd == 0) {
-                io.stdin = match (redirect.mode, target.as_str()) {
-                    (Mode::Copy, "0") => continue,
-                    (Mode::Copy, "-") => Input::empty(),
-                    (Mode::Copy, fd) => return Err(bad(fd)),
-                    (_, "") => {
-                        return Err(CommandError::new("can't open : No such file or directory"));
-                    }
-                    _ => io
-                        .open(&*self.system, &path)
-                        .map_err(|error| CommandError(format!("can't open {target}: {error}")))?,
-                };
-                continue;
-            }
-            let output = match (redirect.mode, target.as_str()) {
-                (Mode::Copy, "1") => io.stdout.clone(),
-                (Mode::Copy, "2") => io.stderr.clone(),
-                (Mode::Copy, "-") => Output::Closed,
-                (Mode::Copy, fd) => return Err(bad(fd)),
-                (_, "") => {
-                    return Err(CommandError::new("can't create : No such file or directory"));
+                Mode::Copy => {
+                    let from = target.parse().ok().and_then(|fd| io.get(fd));
+                    let fits = |from: &Descriptor| match redirect.fd {
+                        0 => from.clone().input().is_some(),
+                        1 | 2 => from.clone().output().is_some(),
+                        _ => true,
+                    };
+                    from.filter(fits).ok_or_else(|| {
+                        let fd =
+                            if redirect.fd > 1 { redirect.fd.to_string() } else { String::new() };
+                        let sign = if redirect.fd == 0 { '<' } else { '>' };
+                        CommandError::new(format!("{fd}{sign}&{target} : bad file descriptor"))
+                    })?
                 }
-                (mode, _) => io
-                    .open_to_write(&self.system, &path, mode == Mode::Append)
-                    .map_err(|error| CommandError(format!("can't create {target}: {error}")))?,
+                Mode::Read => Descriptor::Read(self.open_input(&target, io)?),
+                Mode::Write | Mode::Both => {
+                    Descriptor::Write(self.open_output(&target, false, io)?)
+                }
+                Mode::Append => Descriptor::Write(self.open_output(&target, true, io)?),
+                Mode::ReadWrite => {
+                    let output = self.open_output(&target, true, io)?;
+                    Descriptor::ReadWrite(self.open_input(&target, io)?, output)
+                }
             };
-            match redirect.fd {
-                1 => io.stdout = output,
-                2 => io.stderr = output,
-                _ => return Err(bad("0")),
+            if redirect.mode == Mode::Both {
+                io.set(2, Some(descriptor.clone()));
             }
+            io.set(redirect.fd, Some(descriptor));
         }
         Ok(())
+    }
+
+    fn open_input(&self, target: &str, io: &Io) -> Result<Input, CommandError> {
+        if target.is_empty() {
+            return Err(CommandError::new("can't open : No such file or directory"));
+        }
+        let opened = io.open(&*self.system, &absolute(&self.cwd, target));
+        opened.map_err(|error| CommandError::new(format!("can't open {target}: {error}")))
+    }
+
+    fn open_output(&self, target: &str, appends: bool, io: &Io) -> Result<Output, CommandError> {
+        if target.is_empty() {
+            return Err(CommandError::new("can't create : No such file or directory"));
+        }
+        let (path, mode) = (absolute(&self.cwd, target), 0o666 & !self.umask);
+        let opened = io.open_to_write(&self.system, &path, mode, appends);
+        opened.map_err(|error| CommandError::new(format!("can't create {target}: {error}")))
+    }
+}
+
+impl Scope for Shell {
+    fn value(&self, name: &str, index: u32) -> String {
+        match index {
+            0 => self.parameter(name).unwrap_or_default(),
+            index => self.element(name, index).unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn assign(&mut self, name: &str, index: u32, value: i32) -> Result<(), String> {
+        Self::assign(self, name, index, &value.to_string()).map_err(|error| error.reason)
     }
 }
 
 /// A word as mksh prints it, so that it can be read back: quoted if necessary, or always.
 fn quote(word: &str, always: bool) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_-/.,:+%@^]".contains(c);
+    let plain = |c: char| c.is_alphanumeric() || "_-/.,:+%@^".contains(c);
     if !always && !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }

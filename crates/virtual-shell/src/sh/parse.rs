@@ -1,17 +1,21 @@
 //! Parses shell text to a tree. No I/O, nothing runs, nothing is expanded.
 //!
-//! Start with [`parse`]: commands and lists. `if`, loops, `case` and functions are in
+//! Start with [`Parser::next_line`]: commands and lists. `if`, loops, `case` and functions are in
 //! `parse/compound.rs`, the contents of a word (quotes, `$…`, backquotes) in `parse/words.rs`. The
-//! grammar is POSIX's command language; `sh.rs` says what is rejected. Text
-//! and nesting are limited, and the parser never backtracks, so its time is linear: a hundred
-//! thousand open parentheses cost nothing.
+//! grammar is mksh's, as far as `sh.rs` says. Text and nesting are limited, and the parser never
+//! backtracks, so its time is linear: a hundred thousand open parentheses cost nothing.
 
 mod compound;
 mod words;
 
+pub(crate) use compound::{BINARY, UNARY};
+
 use super::ast::{
-    AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, TimeFormat, Word,
+    AndOr, AssignedValue, Assignment, Command, Item, Mode, Pipeline, Redirect, Script, Stage,
+    SyntaxError, TimeFormat, Word,
 };
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Maximum length of a text. A phone's `ARG_MAX` is 128 KiB per argument; pipes into an interactive
 /// shell may be longer.
@@ -20,17 +24,12 @@ const MAX_LENGTH: usize = 1 << 20;
 /// Maximum nesting of parentheses, braces, substitutions and quotes.
 const MAX_DEPTH: u32 = 32;
 
-/// Parses a complete text, up to a NUL as in a C string.
-pub(crate) fn parse(text: &str) -> Result<Script, SyntaxError> {
-    let text = text.split('\0').next().unwrap_or_default();
-    parse_nested(text, 0)
-}
+/// What the first word of a command stands for.
+pub(crate) type Aliases = Arc<BTreeMap<String, String>>;
 
-fn parse_nested(text: &str, depth: u32) -> Result<Script, SyntaxError> {
-    if text.len() > MAX_LENGTH {
-        return Err(SyntaxError::Wrong("text too long".into()));
-    }
-    let mut parser = Parser { text: text.chars().collect(), at: 0, depth, here: 0 };
+/// Parses a complete text, up to a NUL as in a C string.
+pub(crate) fn parse(text: &str, aliases: &Aliases) -> Result<Script, SyntaxError> {
+    let mut parser = Parser::new(text, 0, aliases)?;
     let script = parser.script(Terminator::Text)?;
     match parser.peek() {
         None => Ok(script),
@@ -42,6 +41,8 @@ fn parse_nested(text: &str, depth: u32) -> Result<Script, SyntaxError> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Terminator {
     Text,
+    /// The end of a line.
+    Line,
     Parenthesis,
     /// One of these words at the start of a command.
     Words(&'static [&'static str]),
@@ -49,23 +50,70 @@ enum Terminator {
     Arm,
 }
 
+/// Maximum characters of an array's index.
+const MAX_INDEX: usize = 256;
+
 /// Maximum here-documents of a text: each is cut out of it.
 const MAX_HERE: u32 = 256;
 
-/// Words that start unsupported compound commands.
-const KEYWORDS: [&str; 2] = ["select", "coproc"];
 /// Words that are valid only inside a compound command.
 const STRAY: [&str; 7] = ["then", "else", "elif", "fi", "do", "done", "esac"];
 
-struct Parser {
+/// A text that is being parsed.
+pub(crate) struct Parser {
     text: Vec<char>,
     at: usize,
     depth: u32,
     /// Here-documents so far.
     here: u32,
+    aliases: Aliases,
+    /// Aliases that were replaced, each with how many characters follow it: none stands for itself.
+    replaced: Vec<(String, usize)>,
+    /// The lines up to a place, and those of the here-documents that were cut out.
+    lines: u32,
+    counted: usize,
+    cut: u32,
 }
 
 impl Parser {
+    pub(crate) fn new(text: &str, depth: u32, aliases: &Aliases) -> Result<Self, SyntaxError> {
+        let text = text.split('\0').next().unwrap_or_default();
+        if text.len() > MAX_LENGTH {
+            return Err(SyntaxError::Wrong("text too long".into()));
+        }
+        Ok(Self {
+            text: text.chars().collect(),
+            at: 0,
+            depth,
+            here: 0,
+            aliases: Arc::clone(aliases),
+            replaced: Vec::new(),
+            lines: 0,
+            counted: 0,
+            cut: 0,
+        })
+    }
+
+    /// The commands of the next lines, up to the end of one; `None` at the end of the text. mksh
+    /// runs them before it reads on, so that an alias holds for later lines only.
+    pub(crate) fn next_line(&mut self, aliases: &Aliases) -> Result<Option<Script>, SyntaxError> {
+        self.aliases = Arc::clone(aliases);
+        self.skip_space(true);
+        if self.peek().is_none() {
+            return Ok(None);
+        }
+        self.script(Terminator::Line).map(Some)
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub(crate) fn line(&mut self) -> u32 {
+        let new = self.text.get(self.counted..self.at).unwrap_or_default();
+        self.lines += new.iter().filter(|c| **c == '\n').count() as u32;
+        self.counted = self.at;
+        let open = self.at > 0 && self.text.get(self.at - 1) != Some(&'\n');
+        self.lines + self.cut + u32::from(open)
+    }
+
     fn script(&mut self, end: Terminator) -> Result<Script, SyntaxError> {
         let mut items = Vec::new();
         loop {
@@ -92,10 +140,8 @@ impl Parser {
             match self.peek() {
                 Some(';') if end == Terminator::Arm && self.ends_arm() => {}
                 Some(';') if self.peek_at(1) == Some(';') => return Err(unexpected(";;")),
+                Some('\n') if end == Terminator::Line => {}
                 Some(';' | '\n') => self.at += 1,
-                Some('&') if self.peek_at(1) == Some('>') => {
-                    return Err(SyntaxError::Unsupported("'&>' is".into()));
-                }
                 Some('&') => {
                     self.at += 1;
                     item.background = true;
@@ -106,13 +152,20 @@ impl Parser {
                 Some(_) => return Err(self.unexpected_word()),
             }
             items.push(item);
+            if end == Terminator::Line {
+                self.skip_space(false);
+                if self.peek() == Some('\n') {
+                    self.at += 1;
+                    break;
+                }
+            }
         }
         Ok(Script(items))
     }
 
     fn ended(&self, end: Terminator) -> bool {
         match end {
-            Terminator::Text => false,
+            Terminator::Text | Terminator::Line => false,
             Terminator::Parenthesis => self.peek() == Some(')'),
             Terminator::Words(words) => words.iter().any(|word| self.word_is(word)),
             Terminator::Arm => self.ends_arm() || self.word_is("esac"),
@@ -178,9 +231,11 @@ impl Parser {
     }
 
     fn stage(&mut self) -> Result<Stage, SyntaxError> {
+        self.replace_alias();
         let what = match self.peek() {
-            Some('(') if self.peek_at(1) == Some('(') => {
-                return Err(SyntaxError::Unsupported("'((' is".into()));
+            Some('(') if self.is_arithmetic() => {
+                self.at += 2;
+                Command::Arithmetic(self.nested(Self::arithmetic)?)
             }
             Some('(') => {
                 self.at += 1;
@@ -210,10 +265,8 @@ impl Parser {
     }
 
     fn simple(&mut self) -> Result<Stage, SyntaxError> {
-        for word in KEYWORDS {
-            if self.word_is(word) {
-                return Err(SyntaxError::Unsupported(format!("'{word}' is")));
-            }
+        if self.word_is("coproc") {
+            return Err(SyntaxError::Unsupported("'coproc' is".into()));
         }
         for word in STRAY.into_iter().chain(["}"]) {
             if self.word_is(word) {
@@ -227,16 +280,12 @@ impl Parser {
                 redirects.push(redirect);
                 continue;
             }
-            if words.is_empty()
-                && let Some(name) = self.assigned_name()
-            {
-                self.at += name.chars().count() + 1;
-                if self.peek() == Some('(') {
-                    return Err(SyntaxError::Unsupported("arrays are".into()));
+            if words.is_empty() {
+                self.replace_alias();
+                if let Some(assignment) = self.assignment()? {
+                    assignments.push(assignment);
+                    continue;
                 }
-                let value = if self.ends_word() { Word::default() } else { self.word()? };
-                assignments.push((name, value));
-                continue;
             }
             match self.peek() {
                 Some('(') if words.len() == 1 && assignments.is_empty() && redirects.is_empty() => {
@@ -253,17 +302,19 @@ impl Parser {
                 Some(_) => self.unexpected_word(),
             });
         }
-        if !redirects.is_empty() && matches!(words.as_slice(), [only] if only.is("exec")) {
-            return Err(SyntaxError::Unsupported("'exec' with only redirections is".into()));
-        }
         Ok(Stage { what: Command::Simple { assignments, words }, redirects })
     }
 
     fn redirect(&mut self) -> Result<Option<Redirect>, SyntaxError> {
-        let digits = self.text[self.at..].iter().take(3).take_while(|c| c.is_ascii_digit()).count();
+        if self.peek() == Some('&') && self.peek_at(1) == Some('>') {
+            self.at += 2;
+            let target = self.redirect_target()?;
+            return Ok(Some(Redirect { fd: 1, mode: Mode::Both, target }));
+        }
+        let digits = usize::from(self.peek().is_some_and(|c| c.is_ascii_digit()));
         let Some(arrow @ ('<' | '>')) = self.peek_at(digits) else { return Ok(None) };
-        let number: String = self.text[self.at..self.at + digits].iter().collect();
-        let fd = number.parse().unwrap_or(u32::from(arrow == '>'));
+        let number = self.peek().and_then(|c| c.to_digit(10));
+        let fd = number.unwrap_or(u32::from(arrow == '>'));
         self.at += digits + 1;
         let mode = match (arrow, self.peek()) {
             ('<', Some('<')) if self.peek_at(1) == Some('<') => {
@@ -277,13 +328,17 @@ impl Parser {
             ('<' | '>', Some('(')) => {
                 return Err(SyntaxError::Unsupported("process substitution is".into()));
             }
-            ('<', Some('>')) => return Err(SyntaxError::Unsupported("'<>' is".into())),
+            ('<', Some('>')) => self.take(Mode::ReadWrite),
             (_, Some('&')) => self.take(Mode::Copy),
             ('>', Some('>')) => self.take(Mode::Append),
             ('>', Some('|')) => self.take(Mode::Write),
             ('>', _) => Mode::Write,
             _ => Mode::Read,
         };
+        Ok(Some(Redirect { fd, mode, target: self.redirect_target()? }))
+    }
+
+    fn redirect_target(&mut self) -> Result<Word, SyntaxError> {
         self.skip_space(false);
         if self.ends_word() {
             return Err(match self.peek() {
@@ -291,7 +346,7 @@ impl Parser {
                 Some(found) => unexpected(&found.to_string()),
             });
         }
-        Ok(Some(Redirect { fd, mode, target: self.word()? }))
+        self.word()
     }
 
     fn nested<T>(
@@ -320,12 +375,85 @@ impl Parser {
         self.text[start..self.at].iter().collect()
     }
 
-    /// The name, if an assignment `name=` starts here.
-    fn assigned_name(&self) -> Option<String> {
+    /// The assignment that starts here, if any.
+    fn assignment(&mut self) -> Result<Option<Assignment>, SyntaxError> {
         let rest = &self.text[self.at..];
         let length = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
-        (length > 0 && !rest[0].is_ascii_digit() && rest.get(length) == Some(&'='))
-            .then(|| rest[..length].iter().collect())
+        if length == 0 || rest[0].is_ascii_digit() {
+            return Ok(None);
+        }
+        let after = &rest[length..];
+        let indexed = after.first() == Some(&'[');
+        let mut sign = length;
+        if indexed {
+            let line = after.iter().take(MAX_INDEX).take_while(|c| **c != '\n').count();
+            let Some(end) = matching(&after[..line]) else { return Ok(None) };
+            sign += end + 1;
+        }
+        let appends = rest.get(sign) == Some(&'+');
+        if rest.get(sign + usize::from(appends)) != Some(&'=') {
+            return Ok(None);
+        }
+        let name = self.name();
+        let mut index = None;
+        if indexed {
+            self.at += 1;
+            index = Some(self.nested(|parser| parser.expression('[', ']'))?);
+        }
+        self.at += 1 + usize::from(appends);
+        let value = if self.peek() == Some('(') && !indexed {
+            self.at += 1;
+            AssignedValue::Array(self.elements()?)
+        } else if self.ends_word() {
+            AssignedValue::Word(Word::default())
+        } else {
+            AssignedValue::Word(self.word()?)
+        };
+        Ok(Some(Assignment { name, index, appends, value }))
+    }
+
+    /// The rest of `name=(…)`.
+    fn elements(&mut self) -> Result<Vec<Word>, SyntaxError> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_space(true);
+            match self.peek() {
+                None => return Err(SyntaxError::Incomplete("syntax error: unmatched '('")),
+                Some(')') => {
+                    self.at += 1;
+                    return Ok(words);
+                }
+                Some(_) if self.ends_word() => return Err(self.unexpected_word()),
+                Some(_) => words.push(self.word()?),
+            }
+        }
+    }
+
+    /// Replaces the word here if it is an alias.
+    fn replace_alias(&mut self) {
+        loop {
+            let left = self.text.len() - self.at;
+            self.replaced.retain(|(_, behind)| left > *behind);
+            let rest = &self.text[self.at..];
+            let length = rest.iter().take(64).take_while(|c| !is_end(Some(**c))).count();
+            let name: String = rest[..length].iter().collect();
+            let Some(text) = self.aliases.get(&name) else { return };
+            let again = self.replaced.iter().any(|(known, _)| *known == name);
+            if again || self.text.len() + text.len() > MAX_LENGTH {
+                return;
+            }
+            self.replaced.push((name, left - length));
+            let text: Vec<char> = text.chars().collect();
+            self.text.splice(self.at..self.at + length, text);
+            self.skip_space(false);
+        }
+    }
+
+    /// Whether the parentheses here are `((…))`, and not two subshells.
+    fn is_arithmetic(&self) -> bool {
+        let rest = &self.text[self.at..];
+        rest.get(1) == Some(&'(')
+            && matching(&rest[1..]).is_none_or(|end| rest.get(end + 2) == Some(&')'))
     }
 
     /// Skips whitespace, line continuations and comments, and newlines if `newlines` is set.
@@ -358,12 +486,17 @@ impl Parser {
 
     /// The error for an unexpected token here.
     fn unexpected_word(&self) -> SyntaxError {
+        match self.peek() {
+            Some('\n') => unexpected("newline"),
+            _ => unexpected(&self.here_word()),
+        }
+    }
+
+    /// The word here, or the character that ends one.
+    fn here_word(&self) -> String {
         let rest = &self.text[self.at..];
         let length = rest.iter().take(40).take_while(|c| !is_end(Some(**c))).count();
-        match rest.first() {
-            Some('\n') => unexpected("newline"),
-            _ => unexpected(&rest.iter().take(length.max(1)).collect::<String>()),
-        }
+        rest.iter().take(length.max(1)).collect()
     }
 
     fn expect(&mut self, wanted: char, otherwise: &'static str) -> Result<(), SyntaxError> {
@@ -400,6 +533,33 @@ fn unexpected(what: &str) -> SyntaxError {
 
 fn non_empty(script: Script, end: &str) -> Result<Script, SyntaxError> {
     if script.0.is_empty() { Err(unexpected(end)) } else { Ok(script) }
+}
+
+/// Where the bracket that opens a text closes. Quoted ones do not count.
+fn matching(text: &[char]) -> Option<usize> {
+    let (open, close) = match text.first()? {
+        '[' => ('[', ']'),
+        _ => ('(', ')'),
+    };
+    let (mut depth, mut quote) = (0, None);
+    let mut chars = text.iter().enumerate();
+    while let Some((at, c)) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => drop(chars.next()),
+            ('\'' | '"', None) => quote = Some(*c),
+            (c, Some(end)) if *c == end => quote = None,
+            (_, Some(_)) => {}
+            (c, None) if *c == open => depth += 1,
+            (c, None) if *c == close => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn is_end(c: Option<char>) -> bool {

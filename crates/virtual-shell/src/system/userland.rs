@@ -20,6 +20,8 @@ pub struct Userland {
     pub splitting: &'static [&'static str],
     /// Whether the shell starts with UTF-8 on.
     pub utf8: bool,
+    /// `$KSH_VERSION`, if it is a version that scripts ask for.
+    pub ksh_version: Option<&'static str>,
     /// Whether `ulimit -a` prints the letter of each limit.
     pub named_limits: bool,
     /// The shell's message for a program that does not exist.

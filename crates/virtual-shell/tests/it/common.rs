@@ -29,6 +29,7 @@ const USERLAND: Userland = Userland {
     missing_programs: &["md5", "toolbox"],
     splitting: &[],
     utf8: true,
+    ksh_version: Some("@(#)MIRBSD KSH R59 2020/10/31"),
     named_limits: true,
     not_found: "inaccessible or not found",
     path: "/system/bin",
@@ -57,9 +58,9 @@ impl Machine {
     pub(crate) async fn all(&self, script: &str) -> (i32, String, String) {
         let (out, stdout) = pipe();
         let (err, stderr) = pipe();
-        let io = Io { stdin: Input::empty(), stdout, stderr };
+        let io = Io::new(Input::empty(), stdout, stderr);
         let mut shell = Shell::new(Arc::new(self.clone()), &TABLE, "test");
-        let status = async move { shell.run(script, &io).await };
+        let status = async move { shell.run(script, None, &io).await };
         let (status, out, err) = tokio::join!(status, text(out), text(err));
         let crashes = lock(&self.0).crashes.clone();
         assert!(crashes.is_empty(), "programs panicked: {crashes:?}");

@@ -134,6 +134,8 @@ const SCRIPTS: &[&str] = &[
     "export E=1; sh -c 'echo $E'",
     "E=1; sh -c 'echo [$E]'",
     "E=1 sh -c 'echo [$E]'; echo [$E]",
+    "E=1 exec sh -c 'echo [$E]'",
+    "E=1 eval 'sh -c \"echo [\\$E]\"'; echo [$E]",
     "x=1 true; echo [$x]",
     "x=1 :; echo [$x]",
     "x=1 export y=2; echo [$x]$y",

@@ -612,9 +612,28 @@ const SCRIPTS: &[&str] = &[
     "du -s nofile",
 ];
 
+/// Scripts as people write them, by people who had not seen this phone. Each is in a fresh folder.
+const EVERYDAY: &str = include_str!("everyday.sh");
+
+/// What begins each of those scripts, before its name.
+const HEADING: &str = "#### ";
+
 #[tokio::test]
 async fn programs_behave_as_in_toybox() {
-    compare(SCRIPTS).await;
+    let scripts = SCRIPTS.iter().map(|script| format!("{FILES}\n{{ {script}\n}} 2>&1"));
+    compare(SCRIPTS.iter().copied().zip(scripts)).await;
+}
+
+#[tokio::test]
+async fn everyday_scripts_behave_as_on_a_real_phone() {
+    let scripts: Vec<(&str, &str)> = EVERYDAY
+        .split(HEADING)
+        .skip(1)
+        .map(|part| part.split_once('\n').expect("a heading and a script"))
+        .collect();
+    assert!(scripts.len() >= 300, "{}", scripts.len());
+    let whole = |script: &str| format!("umask 022; exec 2>&1\n{script}");
+    compare(scripts.iter().map(|(title, script)| (*title, whole(script)))).await;
 }
 
 #[tokio::test]
@@ -622,7 +641,8 @@ async fn programs_answer_as_recorded() {
     let machine = Machine::new();
     let mut text = String::new();
     for script in SCRIPTS {
-        let (status, out) = in_memory(&machine, script).await;
+        let whole = format!("{FILES}\n{{ {script}\n}} 2>&1");
+        let (status, out) = in_memory(&machine, &whole).await;
         text.push_str(&format!("$ {}\n{}", script.escape_debug(), out.replace('\0', "\\0")));
         if !out.is_empty() && !out.ends_with('\n') {
             text.push_str("[no newline]\n");
@@ -634,16 +654,17 @@ async fn programs_answer_as_recorded() {
     insta::assert_snapshot!("toybox", text);
 }
 
-async fn compare(scripts: &[&str]) {
+/// Runs scripts, each with its title, on both sides.
+async fn compare<'a>(scripts: impl Iterator<Item = (&'a str, String)>) {
     if program("toybox").is_none() || program("mksh").is_none() {
         return;
     }
     let machine = Machine::new();
     let mut different = Vec::new();
-    for script in scripts {
-        let (real, ours) = (on_this_machine(script), in_memory(&machine, script).await);
+    for (title, script) in scripts {
+        let (real, ours) = (on_this_machine(&script), in_memory(&machine, &script).await);
         if ours != real {
-            different.push(format!("{script:?}\n    real  {real:?}\n    phone {ours:?}"));
+            different.push(format!("{title}\n    real  {real:?}\n    phone {ours:?}"));
         }
     }
     assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
@@ -672,12 +693,12 @@ fn on_this_machine(script: &str) -> (i32, String) {
     }
     let work = folder.path().join("work");
     std::fs::create_dir(&work).expect("made");
-    let text = format!("{FILES}\n{{ {script}\n}} 2>&1");
     let limit = MAX_TIME.as_secs().to_string();
-    let output = Command::new("timeout")
+    // Not toybox's, which says 127 of a program that ends at once.
+    let output = Command::new(on_path("timeout").expect("part of any system"))
         .arg(limit)
         .arg(bin.join("sh"))
-        .args(["-c", &text])
+        .args(["-c", script])
         .current_dir(work)
         .env_clear()
         .envs([
@@ -688,11 +709,35 @@ fn on_this_machine(script: &str) -> (i32, String) {
         .stdin(Stdio::null())
         .output()
         .expect("mksh runs");
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stdout).into_owned())
+    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text.replace(&*bin.to_string_lossy(), "/system/bin");
+    let text = text.replace(&*folder.path().join("work").to_string_lossy(), "/data/local/tmp");
+    let lines = text.split_inclusive('\n').filter_map(as_on_android);
+    (output.status.code().unwrap_or(-1), lines.collect())
+}
+
+/// A line as Android's mksh (R59c) prints it. Debian's is a later one, which prints a letter before
+/// its messages and has other words in some.
+fn as_on_android(line: &str) -> Option<String> {
+    let Some(message) = line.strip_prefix("E: ").or_else(|| line.strip_prefix("W: ")) else {
+        return Some(line.to_owned());
+    };
+    for (later, own) in [("create", "create"), ("open", "open")] {
+        if let Some((before, reason)) = message.split_once(&format!(": {later}: "))
+            && let Some((shell, path)) = before.rsplit_once(": ")
+        {
+            return Some(format!("{shell}: can't {own} {path}: {reason}"));
+        }
+    }
+    if let Some(before) = message.strip_suffix(": bad number: Invalid argument\n") {
+        let number = before.rsplit_once(": ").map_or(before, |(_, number)| number);
+        return Some(format!("{before}: bad number '{number}'\n"));
+    }
+    (!message.ends_with(": redirection failure\n")).then(|| message.to_owned())
 }
 
 async fn in_memory(machine: &Machine, script: &str) -> (i32, String) {
-    let script = format!("cd /data/local/tmp; rm -rf * .[!.]*\n{FILES}\n{{ {script}\n}} 2>&1");
+    let script = format!("cd /data/local/tmp; rm -rf * .[!.]*\n{script}");
     let ended = tokio::time::timeout(MAX_TIME, machine.all(&script)).await;
     ended.map_or_else(|_| (-1, "hangs".to_owned()), |(status, out, _)| (status, out))
 }

@@ -97,7 +97,7 @@ pub(in crate::programs) async fn mkdir(call: Invocation) -> Status {
             let here = &full[..end];
             let made = call.system.with(|kernel| match kernel.files.stat(here, true) {
                 Ok(_) if parents => Ok(()),
-                _ => kernel.files.make_directory(here, 0o777),
+                _ => kernel.files.make_directory(here, 0o777 & !call.umask),
             });
             if let Err(reason) = made {
                 let named = if parents { here } else { path };
@@ -136,7 +136,7 @@ pub(in crate::programs) async fn touch(call: Invocation) -> Status {
     let given = time.and_then(super::super::clock::given_time);
     let touched = call.system.with(|kernel| {
         if kernel.files.stat(&full, true) == Err(Error::NotFound) {
-            kernel.files.open_to_write(&full, 0o666, true)?;
+            kernel.files.open_to_write(&full, 0o666 & !call.umask, true)?;
         }
         let time = given.unwrap_or(kernel.unix_time());
         kernel.files.set_modified(&full, true, time)

@@ -170,7 +170,8 @@ impl Parser {
         };
         let start = self.at;
         self.at += 1;
-        let (mut text, mut class) = (String::new(), false);
+        // Where the members of an open class begin.
+        let (mut text, mut class) = (String::new(), None);
         loop {
             let Some(c) = self.peek() else {
                 self.at = if pattern { start } else { self.text.len() - 1 };
@@ -189,16 +190,16 @@ impl Parser {
                         next => text.extend(['\\', next]),
                     }
                 }
-                c if c == delimiter && !class => return Ok(text),
+                c if c == delimiter && class.is_none() => return Ok(text),
                 c => {
                     if pattern {
                         // In `[/]` the delimiter is a character, and `]` at the start of a class
                         // too.
-                        let start = text.ends_with('[') || text.ends_with("[^");
-                        class = if class {
-                            c != ']' || start
-                        } else {
-                            c == '[' && !text.ends_with('\\')
+                        class = match class {
+                            Some(start) if c == '^' && text.len() == start => Some(start + 1),
+                            Some(start) if c == ']' && text.len() > start => None,
+                            None if c == '[' && !text.ends_with('\\') => Some(text.len() + 1),
+                            class => class,
                         };
                     }
                     text.push(c);

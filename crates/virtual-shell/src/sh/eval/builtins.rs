@@ -1,11 +1,13 @@
 //! Built-in commands: those that change the shell, or that mksh has built in.
 //!
-//! Start with [`BUILTINS`], the table. A built-in is one function and one line there. Programs in
-//! `/system/bin` are in `programs/`.
+//! Start with [`BUILTINS`], the table. A built-in is one function and one line there; those that
+//! declare variables are in `declare.rs`, `test` is in `condition.rs`. Programs in `/system/bin`
+//! are in `programs/`.
 
-use super::{Shell, lookup, options, trap};
+use super::compound::Jump;
+use super::{Shell, condition, declare, lookup, options, trap};
 use crate::files::{FileType, absolute};
-use crate::io::{Io, Status};
+use crate::io::{Descriptor, Io, Status};
 use crate::sh::parse::escape;
 use futures::future::{BoxFuture, FutureExt};
 use std::time::Duration;
@@ -18,84 +20,174 @@ pub(crate) struct Builtin {
     pub(super) run: Run,
 }
 
+/// One row per built-in: name, function, and more arguments for it.
+macro_rules! builtins {
+    ($($name:literal $run:path $(, $more:expr)*;)*) => {
+        &[$(Builtin {
+            name: $name,
+            run: |shell, args, io| $run(shell, args, io $(, $more)*).boxed(),
+        }),*]
+    };
+}
+
 /// Every built-in command.
-static BUILTINS: &[Builtin] = &[
-    Builtin { name: ".", run: |shell, args, io| source(shell, args, io).boxed() },
-    Builtin { name: ":", run: |_, _, _| async { Ok(0) }.boxed() },
-    Builtin { name: "[", run: |shell, args, io| bracket(shell, args, io).boxed() },
-    Builtin {
-        name: "break",
-        run: |shell, args, io| break_or_continue(shell, args, io, false).boxed(),
-    },
-    Builtin { name: "cd", run: |shell, args, io| cd(shell, args, io).boxed() },
-    Builtin { name: "command", run: |shell, args, io| lookup::command(shell, args, io).boxed() },
-    Builtin {
-        name: "continue",
-        run: |shell, args, io| break_or_continue(shell, args, io, true).boxed(),
-    },
-    Builtin { name: "echo", run: |_, args, io| echo(args, io).boxed() },
-    Builtin { name: "eval", run: |shell, args, io| eval(shell, args, io).boxed() },
-    Builtin { name: "exec", run: |shell, args, io| exec(shell, args, io).boxed() },
-    Builtin { name: "exit", run: |shell, args, io| exit(shell, args, io).boxed() },
-    Builtin { name: "export", run: |shell, args, io| export(shell, args, io).boxed() },
-    Builtin { name: "false", run: |_, _, _| async { Ok(1) }.boxed() },
-    Builtin { name: "local", run: |shell, args, io| local(shell, args, io).boxed() },
-    Builtin { name: "printf", run: |_, args, io| printf(args, io).boxed() },
-    Builtin { name: "pwd", run: |shell, _, io| pwd(shell, io).boxed() },
-    Builtin { name: "read", run: |shell, args, io| read(shell, args, io).boxed() },
-    Builtin { name: "return", run: |shell, args, io| r#return(shell, args, io).boxed() },
-    Builtin { name: "set", run: |shell, args, io| options::set(shell, args, io).boxed() },
-    Builtin { name: "shift", run: |shell, args, _| shift(shell, args).boxed() },
-    Builtin { name: "sleep", run: |shell, args, io| sleep(shell, args, io).boxed() },
-    Builtin { name: "test", run: |shell, args, _| test(shell, args).boxed() },
-    Builtin { name: "trap", run: |shell, args, io| trap::trap(shell, args, io).boxed() },
-    Builtin { name: "true", run: |_, _, _| async { Ok(0) }.boxed() },
-    Builtin { name: "type", run: |shell, args, io| lookup::r#type(shell, args, io).boxed() },
-    Builtin { name: "ulimit", run: |shell, args, io| options::ulimit(shell, args, io).boxed() },
-    Builtin {
-        name: "umask",
-        // It cannot be changed.
-        run: |_, args, io| {
-            async {
-                if args.is_empty() {
-                    io.stdout.write(b"000\n").await?;
-                }
-                Ok(0)
-            }
-            .boxed()
-        },
-    },
-    Builtin { name: "unset", run: |shell, args, _| unset(shell, args).boxed() },
-    Builtin { name: "wait", run: |shell, args, _| wait(shell, args).boxed() },
-    Builtin { name: "whence", run: |shell, args, io| lookup::whence(shell, args, io).boxed() },
-];
+#[rustfmt::skip]
+static BUILTINS: &[Builtin] = builtins! {
+    "." source, true;
+    ":" ends_with, 0;
+    "[" condition::test, true;
+    "alias" declare::alias;
+    "break" break_or_continue, false;
+    "cd" cd;
+    "command" lookup::command;
+    "continue" break_or_continue, true;
+    "echo" echo;
+    "eval" eval;
+    "exec" exec;
+    "exit" exit;
+    "export" declare::declare, "export";
+    "false" ends_with, 1;
+    "getopts" getopts;
+    // An alias of mksh for `alias -t`, which remembers places of programs.
+    "hash" ends_with, 0;
+    "integer" declare::declare, "integer";
+    "let" r#let;
+    "local" declare::declare, "local";
+    "print" print;
+    "pwd" pwd;
+    "read" read;
+    "readonly" declare::declare, "readonly";
+    "return" r#return;
+    "set" options::set;
+    "shift" shift;
+    "sleep" sleep;
+    "source" source, false;
+    "test" condition::test, false;
+    "times" times;
+    "trap" trap::trap;
+    "true" ends_with, 0;
+    "type" lookup::r#type;
+    "typeset" declare::declare, "typeset";
+    "ulimit" options::ulimit;
+    "umask" umask;
+    "unalias" declare::unalias;
+    "unset" declare::unset;
+    "wait" wait;
+    "whence" lookup::whence;
+};
+
+/// Those whose arguments are assignments, which are not split.
+pub(super) const DECLARING: [&str; 5] = ["export", "integer", "local", "readonly", "typeset"];
 
 /// The built-in with that name.
 pub(super) fn find(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.name == name)
 }
 
+/// Whether the assignments before a command with that name outlast it.
+pub(super) fn keeps_assignments(name: &str) -> bool {
+    lookup::SPECIAL.contains(&name) || DECLARING.contains(&name) || name == "source"
+}
+
+impl Shell {
+    /// Prints a built-in's error. One of a special built-in also ends what runs.
+    pub(super) async fn builtin_error(&mut self, io: &Io, name: &str, what: &str) -> Status {
+        self.print_error(io, &format!("{name}: {what}")).await;
+        if lookup::SPECIAL.contains(&name) {
+            self.leaving = Some(Jump::Error);
+        }
+        Ok(1)
+    }
+}
+
+/// Options with their values, and the operands after them.
+pub(super) type Options<'a> = (Vec<(char, &'a str)>, &'a [String]);
+
+/// Reads the options of a built-in as mksh does: each letter of `known`, with a value if `:`
+/// follows, with an attached one if `,` follows. The error is for [`Shell::builtin_error`].
+pub(super) fn read_options<'a>(args: &'a [String], known: &str) -> Result<Options<'a>, String> {
+    let (mut given, mut rest) = (Vec::new(), args);
+    while let Some((arg, more)) = rest.split_first() {
+        let Some(letters) = arg.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+            break;
+        };
+        rest = more;
+        if letters == "-" {
+            break;
+        }
+        for (at, letter) in letters.char_indices() {
+            let known_at = known.find(letter).filter(|_| !":,".contains(letter));
+            let Some(known_at) = known_at else {
+                return Err(format!("-{letter}: unknown option"));
+            };
+            let attached = &letters[at + letter.len_utf8()..];
+            let value = match known[known_at + 1..].chars().next() {
+                Some(',') => attached,
+                Some(':') if !attached.is_empty() => attached,
+                Some(':') => match rest.split_first() {
+                    Some((value, more)) => {
+                        rest = more;
+                        value
+                    }
+                    None => return Err(format!("-{letter}: requires an argument")),
+                },
+                _ => {
+                    given.push((letter, ""));
+                    continue;
+                }
+            };
+            given.push((letter, value));
+            break;
+        }
+    }
+    Ok((given, rest))
+}
+
+/// `times`: the processor's time is not simulated.
+async fn times(_: &mut Shell, _: &[String], io: &Io) -> Status {
+    io.stdout.write("0m00.00s 0m00.00s\n".repeat(2).as_bytes()).await?;
+    Ok(0)
+}
+
+async fn ends_with(_: &mut Shell, _: &[String], _: &Io, status: i32) -> Status {
+    Ok(status)
+}
+
 /// The built-in with that name, if Android also has a program of that name in `/system/bin`
 /// (toybox's).
 pub(super) fn program(name: &str) -> Option<&'static Builtin> {
-    let both = ["[", "echo", "false", "printf", "pwd", "sleep", "test", "true"];
+    let both = ["[", "echo", "false", "pwd", "sleep", "test", "true"];
     both.contains(&name).then(|| find(name)).flatten()
 }
 
 async fn cd(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    let target = args.first().map_or("/", String::as_str);
-    let target = if target == "-" {
-        shell.parameter("OLDPWD").unwrap_or_default()
-    } else {
-        target.to_owned()
+    let operands = match read_options(args, "LP") {
+        Ok((_, operands)) => operands,
+        Err(what) => return shell.builtin_error(io, "cd", &what).await,
+    };
+    let back = operands.first().is_some_and(|arg| arg == "-");
+    let target = match (operands.first(), shell.parameter("OLDPWD")) {
+        (None, _) => "/".to_owned(),
+        (Some(_), Some(old)) if back => old,
+        (Some(_), None) if back => {
+            shell.builtin_error(io, "cd", "no OLDPWD").await?;
+            return Ok(2);
+        }
+        (Some(target), _) => target.clone(),
     };
     let path = absolute(&shell.cwd, &target);
     let found = shell.system.with(|kernel| kernel.files.stat(&path, true));
     let reason = match found {
         Ok(stat) if stat.kind == FileType::Directory => {
             let from = std::mem::replace(&mut shell.cwd, path);
-            shell.set("OLDPWD", &from);
-            return Ok(0);
+            let failed = match shell.set("OLDPWD", &from) {
+                Ok(()) => 0,
+                Err(error) => shell.fail(error, io).await,
+            };
+            if back {
+                io.stdout.write(format!("{}\n", shell.cwd).as_bytes()).await?;
+            }
+            return Ok(failed);
         }
         Ok(_) => "Not a directory".to_owned(),
         Err(error) => error.to_string(),
@@ -105,13 +197,13 @@ async fn cd(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     Ok(2)
 }
 
-async fn pwd(shell: &mut Shell, io: &Io) -> Status {
+async fn pwd(shell: &mut Shell, _: &[String], io: &Io) -> Status {
     io.stdout.write(format!("{}\n", shell.cwd).as_bytes()).await?;
     Ok(0)
 }
 
 /// mksh's `echo` interprets backslashes unless given `-E`.
-async fn echo(args: &[String], io: &Io) -> Status {
+async fn echo(_: &mut Shell, args: &[String], io: &Io) -> Status {
     let (mut newline, mut escapes, mut rest) = (true, true, args);
     while let [option, more @ ..] = rest {
         let letters = option.strip_prefix('-').unwrap_or_default();
@@ -126,31 +218,55 @@ async fn echo(args: &[String], io: &Io) -> Status {
         }
         rest = more;
     }
-    let text = rest.join(" ");
-    let mut bytes = text.clone().into_bytes();
-    if escapes {
-        let ended;
-        (bytes, ended) = unescape(&text, Octal::AfterZero);
-        newline &= !ended;
-    }
-    if newline {
-        bytes.push(b'\n');
-    }
-    io.stdout.write(&bytes).await?;
+    io.stdout.write(&printed(&rest.join(" "), escapes, newline)).await?;
     Ok(0)
 }
 
-/// The syntax of octal escapes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Octal {
-    /// `\0101`; `\c` only suppresses the trailing newline.
-    AfterZero,
-    /// `\101`; `\c` ends all output.
-    Plain,
+/// `print [-nrR] [-u FD] [--] [ARG…]`
+async fn print(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    let (given, mut rest) = match read_options(args, "elnRru,") {
+        Ok(read) => read,
+        Err(what) => return shell.builtin_error(io, "print", &what).await,
+    };
+    let mut output = io.stdout.clone();
+    let (mut newline, mut escapes, mut joint) = (true, true, " ");
+    for (letter, value) in given {
+        match letter {
+            'n' => newline = false,
+            'l' => joint = "\n",
+            'e' => escapes = true,
+            'u' => {
+                match value.parse().ok().and_then(|fd| io.get(fd)).and_then(Descriptor::output) {
+                    Some(chosen) => output = chosen,
+                    None => {
+                        let what = format!("-u{value}: bad file descriptor");
+                        return shell.builtin_error(io, "print", &what).await;
+                    }
+                }
+            }
+            _ => escapes = false,
+        }
+    }
+    if rest.first().is_some_and(|arg| arg == "-") {
+        rest = &rest[1..];
+    }
+    output.write(&printed(&rest.join(joint), escapes, newline)).await?;
+    Ok(0)
 }
 
-/// Resolves C escapes; the flag says whether there was a `\c`.
-fn unescape(text: &str, octal: Octal) -> (Vec<u8>, bool) {
+fn printed(text: &str, escapes: bool, newline: bool) -> Vec<u8> {
+    let (mut bytes, ended) = match escapes {
+        true => unescape(text),
+        false => (text.as_bytes().to_vec(), false),
+    };
+    if newline && !ended {
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+/// Resolves C escapes, octal ones as `\0101`; the flag says whether there was a `\c`.
+fn unescape(text: &str) -> (Vec<u8>, bool) {
     let mut out = Vec::with_capacity(text.len());
     let put = |out: &mut Vec<u8>, c: char| out.extend(c.encode_utf8(&mut [0; 4]).bytes());
     let mut stopped = false;
@@ -162,24 +278,13 @@ fn unescape(text: &str, octal: Octal) -> (Vec<u8>, bool) {
         }
         match chars.next() {
             None => out.push(b'\\'),
-            Some('c') => {
-                stopped = true;
-                if octal == Octal::Plain {
-                    break;
-                }
-            }
-            Some(kind @ ('0'..='7' | 'x'))
-                if kind < '1' || kind == 'x' || octal == Octal::Plain =>
-            {
+            Some('c') => stopped = true,
+            Some(kind @ ('0' | 'x')) => {
                 let (radix, digits) = if kind == 'x' { (16, 2) } else { (8, 3) };
-                let (mut value, mut taken) = (0, 0);
-                if octal == Octal::Plain && kind != 'x' {
-                    (value, taken) = (kind.to_digit(8).unwrap_or(0), 1);
-                }
-                while taken < digits {
+                let mut value = 0;
+                for _ in 0..digits {
                     let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
                     value = value * radix + digit;
-                    taken += 1;
                     chars.next();
                 }
                 out.push(value as u8);
@@ -194,106 +299,6 @@ fn unescape(text: &str, octal: Octal) -> (Vec<u8>, bool) {
         }
     }
     (out, stopped)
-}
-
-async fn printf(args: &[String], io: &Io) -> Status {
-    let [format, values @ ..] = args else {
-        io.stderr.write(b"printf: Needs 1 argument\n").await?;
-        return Ok(1);
-    };
-    let mut values = values;
-    let mut text = Vec::new();
-    loop {
-        let before = values.len();
-        let ended = formatted(format, &mut values, &mut text);
-        // A format that consumes no argument is written once.
-        if ended || values.is_empty() || values.len() == before || text.len() > 1 << 20 {
-            break;
-        }
-    }
-    io.stdout.write(&text).await?;
-    Ok(0)
-}
-
-/// Writes the format once; `true` if `\c` ended it.
-fn formatted(format: &str, values: &mut &[String], text: &mut Vec<u8>) -> bool {
-    let mut rest = format;
-    while let Some(at) = rest.find('%') {
-        let (mut unescaped, ended) = unescape(&rest[..at], Octal::Plain);
-        text.append(&mut unescaped);
-        if ended {
-            return true;
-        }
-        rest = &rest[at + 1..];
-        let end = rest.find(|c: char| !"-0 +#123456789.".contains(c)).unwrap_or(rest.len());
-        let (options, after) = rest.split_at(end);
-        let Some(kind) = after.chars().next() else {
-            text.push(b'%');
-            return false;
-        };
-        rest = &after[kind.len_utf8()..];
-        if kind == '%' {
-            text.push(b'%');
-            continue;
-        }
-        let value = match values.split_first() {
-            Some((value, more)) => {
-                *values = more;
-                value.as_str()
-            }
-            None => "",
-        };
-        let sizes = options.trim_start_matches(['-', '0', '+', ' ', '#']);
-        let (width, precision) = sizes.split_once('.').unwrap_or((sizes, ""));
-        let width = width.parse().unwrap_or(0).min(4096);
-        let number = integer(value);
-        let shown = match kind {
-            'd' | 'i' | 'u' => number.to_string(),
-            'x' => format!("{number:x}"),
-            'X' => format!("{number:X}"),
-            'o' => format!("{number:o}"),
-            'c' => value.chars().take(1).collect(),
-            'b' => {
-                let (mut bytes, ended) = unescape(value, Octal::AfterZero);
-                text.append(&mut bytes);
-                if ended {
-                    return true;
-                }
-                continue;
-            }
-            _ if sizes.contains('.') => {
-                value.chars().take(precision.parse().unwrap_or(0)).collect()
-            }
-            _ => value.to_owned(),
-        };
-        let padded = if options.starts_with('-') {
-            format!("{shown:<width$}")
-        } else if options.starts_with('0') && "diuxXo".contains(kind) {
-            let (sign, digits) = shown.split_at(usize::from(shown.starts_with('-')));
-            format!("{sign}{digits:0>width$}", width = width.saturating_sub(sign.len()))
-        } else {
-            format!("{shown:>width$}")
-        };
-        text.extend(padded.bytes());
-    }
-    let (mut unescaped, ended) = unescape(rest, Octal::Plain);
-    text.append(&mut unescaped);
-    ended
-}
-
-/// Parses a C integer: decimal, `0x` hexadecimal, `0` octal; 0 for anything else.
-fn integer(text: &str) -> i64 {
-    let text = text.trim();
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, text),
-    };
-    let value = match (digits.strip_prefix("0x"), digits.strip_prefix('0')) {
-        (Some(hex), _) => i64::from_str_radix(hex, 16),
-        (_, Some(octal)) if !octal.is_empty() => i64::from_str_radix(octal, 8),
-        _ => digits.parse(),
-    };
-    value.unwrap_or(0).saturating_mul(sign)
 }
 
 async fn exit(shell: &mut Shell, args: &[String], io: &Io) -> Status {
@@ -338,7 +343,7 @@ async fn r#return(shell: &mut Shell, args: &[String], io: &Io) -> Status {
 
 /// `wait [PID…]`: waits for background commands of this shell; the status is that of the last one
 /// named.
-async fn wait(shell: &mut Shell, args: &[String]) -> Status {
+async fn wait(shell: &mut Shell, args: &[String], _: &Io) -> Status {
     if args.is_empty() {
         shell.wait_for_all().await;
         return Ok(0);
@@ -353,76 +358,51 @@ async fn wait(shell: &mut Shell, args: &[String]) -> Status {
     Ok(status)
 }
 
-async fn export(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    if args.is_empty() {
-        let listed: String = shell
-            .listed(true)
-            .iter()
-            .map(|(name, value)| format!("export {name}={value}\n"))
-            .collect();
-        io.stdout.write(listed.as_bytes()).await?;
+async fn shift(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    let by = match args.first().map(|arg| shell.calculate(arg)) {
+        None => 1,
+        Some(Ok(by)) => by,
+        Some(Err(error)) => return Ok(shell.fail(error, io).await),
+    };
+    match usize::try_from(by) {
+        Ok(by) if by <= shell.positional.len() => drop(shell.positional.drain(..by)),
+        Ok(_) => return shell.builtin_error(io, "shift", "nothing to shift").await,
+        Err(_) => return shell.builtin_error(io, "shift", &format!("bad number: {by}")).await,
     }
-    for arg in args {
-        let (name, value) =
-            arg.split_once('=').map_or((arg.as_str(), None), |(name, value)| (name, Some(value)));
-        shell.export(name);
-        if let Some(value) = value {
-            shell.set(name, value);
-        }
-    }
-    Ok(0)
-}
-
-/// `local NAME[=VALUE]…`: hides variables until the function ends.
-async fn local(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    for arg in args {
-        if arg.starts_with('-') {
-            shell.print_error(io, &format!("local: {arg}: unknown option")).await;
-            return Ok(1);
-        }
-        let (name, value) =
-            arg.split_once('=').map_or((arg.as_str(), None), |(name, value)| (name, Some(value)));
-        // Outside of functions it sets a variable, as in mksh.
-        shell.make_local(name);
-        if let Some(value) = value {
-            shell.set(name, value);
-        }
-    }
-    Ok(0)
-}
-
-async fn unset(shell: &mut Shell, args: &[String]) -> Status {
-    if let [option, names @ ..] = args
-        && option == "-f"
-    {
-        let gone = names.iter().filter(|name| shell.forget_function(name)).count();
-        return Ok(i32::from(gone < names.len()));
-    }
-    args.iter().for_each(|name| shell.forget(name));
-    Ok(0)
-}
-
-async fn shift(shell: &mut Shell, args: &[String]) -> Status {
-    let by = args.first().and_then(|arg| arg.parse().ok()).unwrap_or(1_usize);
-    if by > shell.positional.len() {
-        return Ok(1);
-    }
-    shell.positional.drain(..by);
     Ok(0)
 }
 
 async fn eval(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    Ok(Box::pin(shell.evaluate(&args.join(" "), io)).await)
+    shell.status = 0;
+    Ok(Box::pin(shell.evaluate(&args.join(" "), None, io)).await)
+}
+
+/// `let EXPRESSION…`: fails if the last one is 0.
+async fn r#let(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    if args.is_empty() {
+        return shell.builtin_error(io, "let", "missing argument").await;
+    }
+    let mut value = 0;
+    for arg in args {
+        match shell.calculate(arg) {
+            Ok(result) => value = result,
+            Err(error) => {
+                shell.fail(error, io).await;
+                shell.leaving = None;
+                return Ok(2);
+            }
+        }
+    }
+    Ok(i32::from(value == 0))
 }
 
 async fn exec(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    if args.is_empty() {
-        return Ok(0);
-    }
+    let args = if args.first().is_some_and(|arg| arg == "--") { &args[1..] } else { args };
+    let Some(name) = args.first() else { return Ok(0) };
     // It is the same process with the same number (execve(2)); a background job's differs from
     // `$$`.
     shell.exec_pid.get_or_insert(shell.pid);
-    if find(&args[0]).is_none() {
+    if find(name).is_none() {
         shell.traps.forget_exit();
     }
     let status = Box::pin(shell.program(args, io)).await?;
@@ -430,66 +410,255 @@ async fn exec(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     Ok(status)
 }
 
-async fn source(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    let path = absolute(&shell.cwd, args.first().map_or("", String::as_str));
-    let read = shell.system.with(|kernel| kernel.files.read(&path));
-    match read {
-        Ok(contents) => {
-            eval(shell, &[String::from_utf8_lossy(contents.as_ref()).into_owned()], io).await
+/// `. FILE [ARG…]` and `source`: runs a file in this shell. `.` looks for a name without `/` in
+/// `$PATH` only.
+async fn source(shell: &mut Shell, args: &[String], io: &Io, dot: bool) -> Status {
+    let name = if dot { "." } else { "source" };
+    let Some((file, arguments)) = args.split_first() else {
+        return shell.builtin_error(io, name, "missing argument").await;
+    };
+    let path = match dot && !file.contains('/') {
+        true => format!("/system/bin/{file}"),
+        false => absolute(&shell.cwd, file),
+    };
+    let contents = match shell.system.with(|kernel| kernel.files.read(&path)) {
+        Ok(contents) => String::from_utf8_lossy(contents.as_ref()).into_owned(),
+        Err(error) => return shell.builtin_error(io, name, &format!("{file}: {error}")).await,
+    };
+    let outer = (!arguments.is_empty())
+        .then(|| std::mem::replace(&mut shell.positional, arguments.to_vec()));
+    shell.status = 0;
+    shell.calls += 1;
+    Box::pin(shell.evaluate(&contents, Some(file), io)).await;
+    shell.calls -= 1;
+    shell.has_returned();
+    if let Some(outer) = outer {
+        shell.positional = outer;
+    }
+    Ok(shell.status)
+}
+
+/// `umask [-S] [MODE]`; only octal modes.
+async fn umask(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    let (given, rest) = match read_options(args, "S") {
+        Ok(read) => read,
+        Err(what) => return shell.builtin_error(io, "umask", &what).await,
+    };
+    match rest.first() {
+        Some(mode) => match u32::from_str_radix(mode, 8) {
+            Ok(mode) => shell.umask = mode & 0o777,
+            Err(_) => return shell.builtin_error(io, "umask", "bad number").await,
+        },
+        None if given.is_empty() => {
+            // C's `%#3.3o`
+            let zero = if shell.umask > 0o77 { "0" } else { "" };
+            io.stdout.write(format!("{zero}{:03o}\n", shell.umask).as_bytes()).await?;
         }
-        Err(error) => {
-            shell
-                .print_error(
-                    io,
-                    &format!(".: {}: {error}", args.first().map_or("", String::as_str)),
-                )
-                .await;
-            Ok(1)
+        None => {
+            let allowed = |shift: u32| {
+                let bits = !shell.umask >> shift & 7;
+                let letters = [(4, 'r'), (2, 'w'), (1, 'x')].into_iter();
+                letters.filter(|(bit, _)| bits & bit != 0).map(|(_, c)| c).collect::<String>()
+            };
+            let text = format!("u={},g={},o={}\n", allowed(6), allowed(3), allowed(0));
+            io.stdout.write(text.as_bytes()).await?;
+        }
+    }
+    Ok(0)
+}
+
+/// `getopts OPTIONS NAME [ARG…]`: the next option of the arguments, or of the parameters.
+async fn getopts(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    let [known, name, rest @ ..] = args else {
+        let missing = if args.is_empty() { "options" } else { "name" };
+        return shell.builtin_error(io, "getopts", &format!("{missing}: missing argument")).await;
+    };
+    let (silent, known) = match known.strip_prefix(':') {
+        Some(known) => (true, known),
+        None => (false, known.as_str()),
+    };
+    let arguments = if rest.is_empty() { shell.positional.as_slice() } else { rest };
+    let argument = |number: usize| arguments.get(number.wrapping_sub(1));
+    let (mut number, mut place) = shell.getopts;
+    let letter_at = |number: usize, place| argument(number)?.chars().nth(place);
+    // Inside of an argument, its number was counted already.
+    let mut letter = match place {
+        0 => None,
+        place => letter_at(number.wrapping_sub(1), place),
+    };
+    if letter.is_none() {
+        place = 1;
+        let starts = argument(number).is_some_and(|argument| argument.starts_with('-'));
+        letter = letter_at(number, 1).filter(|_| starts);
+        let ends = argument(number).is_some_and(|argument| argument == "--");
+        if letter.is_none() || ends {
+            shell.getopts = (number + usize::from(ends), 0);
+            return option_found(shell, io, name, "?", None, 1).await;
+        }
+        number += 1;
+    }
+    let letter = letter.unwrap_or_default();
+    place += 1;
+    let known_at = known.find(letter).filter(|_| letter != ':');
+    let takes_value = known_at.is_some_and(|at| known[at + letter.len_utf8()..].starts_with(':'));
+    let attached: Option<String> = argument(number - 1)
+        .map(|argument| argument.chars().skip(place).collect())
+        .filter(|text: &String| !text.is_empty());
+    let (mut value, mut wrong) = (None, known_at.is_none().then_some("unknown option"));
+    if takes_value {
+        place = 0;
+        value = attached;
+        if value.is_none() {
+            value = argument(number).cloned();
+            match value {
+                Some(_) => number += 1,
+                None => wrong = Some("requires an argument"),
+            }
+        }
+    }
+    shell.getopts = (number, place);
+    match wrong {
+        None => option_found(shell, io, name, &letter.to_string(), value, 0).await,
+        Some(_) if silent => {
+            let found = if takes_value { ":" } else { "?" };
+            option_found(shell, io, name, found, Some(letter.to_string()), 0).await
+        }
+        Some(what) => {
+            shell.print_error(io, &format!("-{letter}: {what}")).await;
+            option_found(shell, io, name, "?", None, 0).await
         }
     }
 }
 
-/// `read [-r] [NAME…]`: splits a line at `$IFS`; the last name gets the rest. Without `-r` a
-/// backslash quotes the next character.
+async fn option_found(
+    shell: &mut Shell,
+    io: &Io,
+    name: &str,
+    found: &str,
+    value: Option<String>,
+    status: i32,
+) -> Status {
+    shell.forget("OPTARG");
+    let mut set = shell.set(name, found);
+    if let Some(value) = value {
+        set = set.and_then(|()| shell.set("OPTARG", &value));
+    }
+    match set {
+        Ok(()) => Ok(status),
+        Err(error) => Ok(shell.fail(error, io).await),
+    }
+}
+
+/// `read [-Ars] [-d END] [-nN COUNT] [-t SECONDS] [-u FD] [NAME…]`: splits a line at `$IFS`; the
+/// last name gets the rest. Without `-r` a backslash quotes the next character.
 async fn read(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    let raw = args.iter().any(|arg| arg == "-r");
-    let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let (line, ended) = io.stdin.ended_line(1 << 20).await;
-    let line = String::from_utf8_lossy(&line).into_owned();
+    let (given, names) = match read_options(args, "Ad:N:n:rst:u,") {
+        Ok(read) => read,
+        Err(what) => return shell.builtin_error(io, "read", &what).await.map(|_| 2),
+    };
+    let has = |letter| given.iter().any(|(known, _)| *known == letter);
+    let value = |letter| given.iter().find(|(known, _)| *known == letter).map(|(_, value)| *value);
+    let mut input = io.stdin.clone();
+    if let Some(fd) = value('u') {
+        match fd.parse().ok().and_then(|fd| io.get(fd)).and_then(Descriptor::input) {
+            Some(chosen) => input = chosen,
+            None => {
+                let what = format!("-u: {fd}: bad file descriptor");
+                return shell.builtin_error(io, "read", &what).await.map(|_| 2);
+            }
+        }
+    }
+    let number = |letter| value(letter).and_then(|value| value.parse::<u64>().ok());
+    let end = value('d').map_or(b'\n', |end| end.bytes().next().unwrap_or(0));
+    let line = async {
+        if let Some(count) = number('N') {
+            let bytes = input.all(count).await;
+            return (bytes.clone(), bytes.len() as u64 == count);
+        }
+        if let Some(count) = number('n') {
+            let bytes = input.at_most(count).await;
+            return (bytes.clone(), !bytes.is_empty());
+        }
+        let mut line = Vec::new();
+        loop {
+            let (part, ended) = input.until(end, super::LINE).await;
+            line.extend(part);
+            let open = line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+            if !(ended && open && !has('r')) || line.len() as u64 > super::LINE {
+                return (line, ended);
+            }
+            // A backslash at the end continues the line.
+            line.pop();
+        }
+    };
+    let limit = value('t').and_then(|text| text.parse().ok());
+    let (line, status) = match limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok()) {
+        // Only what is there already.
+        Some(Duration::ZERO) => match line.now_or_never() {
+            Some((line, ended)) => (line, i32::from(!ended)),
+            None => (Vec::new(), 142),
+        },
+        None => {
+            let (line, ended) = line.await;
+            (line, i32::from(!ended))
+        }
+        Some(limit) => tokio::select! {
+            biased;
+            (line, ended) = line => (line, i32::from(!ended)),
+            // 128 + SIGALRM
+            () = shell.system.sleep(limit) => (Vec::new(), 142),
+        },
+    };
+    let line = String::from_utf8_lossy(&line).replace('\0', "");
     // Each character, and whether it separates.
     let separators = shell.separators();
     let mut chars = Vec::new();
     let mut source = line.chars();
     while let Some(c) = source.next() {
-        if c == '\\' && !raw {
+        if c == '\\' && !has('r') {
             chars.extend(source.next().map(|c| (c, false)));
         } else {
             chars.push((c, separators.contains(c)));
         }
     }
-    let blank = |&(c, separates): &(char, bool)| separates && " \t".contains(c);
     let mut rest = chars.as_slice();
-    let reply = "REPLY".to_owned();
-    let names = if names.is_empty() { vec![&reply] } else { names };
-    for (nth, name) in names.iter().enumerate() {
-        while rest.first().is_some_and(blank) {
-            rest = &rest[1..];
+    let reply = ["REPLY".to_owned()];
+    let names = if names.is_empty() { &reply } else { names };
+    let mut set = Ok(());
+    if has('A') {
+        let mut values = Vec::new();
+        while !rest.is_empty() {
+            values.push(field(&mut rest, false));
         }
-        let end = if nth + 1 == names.len() {
-            rest.iter().rposition(|c| !blank(c)).map_or(0, |last| last + 1)
-        } else {
-            rest.iter().position(|(_, separates)| *separates).unwrap_or(rest.len())
-        };
-        shell.set(name, &rest[..end].iter().map(|(c, _)| *c).collect::<String>());
-        rest = &rest[end..];
-        while rest.first().is_some_and(blank) {
-            rest = &rest[1..];
-        }
-        if rest.first().is_some_and(|(_, separates)| *separates) {
-            rest = &rest[1..];
+        set = shell.assign_array(&names[0], &values, false);
+    } else {
+        for (nth, name) in names.iter().enumerate() {
+            let value = field(&mut rest, nth + 1 == names.len());
+            set = set.and_then(|()| shell.set(name, &value));
         }
     }
-    Ok(i32::from(!ended))
+    match set {
+        Ok(()) => Ok(status),
+        Err(error) => Ok(shell.fail(error, io).await),
+    }
+}
+
+/// Takes the next field of a line, or all of it but the blanks around it.
+fn field(rest: &mut &[(char, bool)], last: bool) -> String {
+    let blank = |&(c, separates): &(char, bool)| separates && " \t\n".contains(c);
+    let after_blanks = |text: &[(char, bool)]| text.iter().position(|c| !blank(c));
+    let text = &rest[after_blanks(rest).unwrap_or(rest.len())..];
+    let end = match last {
+        true => text.iter().rposition(|c| !blank(c)).map_or(0, |last| last + 1),
+        false => text.iter().position(|(_, separates)| *separates).unwrap_or(text.len()),
+    };
+    let (value, behind) = text.split_at(end);
+    let mut behind = &behind[after_blanks(behind).unwrap_or(behind.len())..];
+    if behind.first().is_some_and(|(_, separates)| *separates) {
+        behind = &behind[1..];
+    }
+    *rest = behind;
+    value.iter().map(|(c, _)| *c).collect()
 }
 
 /// Sleeps in phone time; see [`System::sleep`](crate::system::System::sleep).
@@ -518,116 +687,19 @@ async fn sleep(shell: &mut Shell, args: &[String], io: &Io) -> Status {
         match digits.parse::<f64>().ok().and_then(|n| Duration::try_from_secs_f64(n * scale).ok()) {
             Some(more) => total = total.saturating_add(more),
             None => {
-                io.stderr.write(format!("sleep: Unknown suffix '{arg}'\n").as_bytes()).await?;
+                io.stderr.write(format!("sleep: Not a number '{arg}'\n").as_bytes()).await?;
                 return Ok(1);
             }
         }
     }
     if args.is_empty() {
-        io.stderr.write(b"sleep: Needs 1 argument\n").await?;
+        let help = match shell.system.userland().toybox_0_8 {
+            false => "",
+            true => " (see \"sleep --help\")",
+        };
+        io.stderr.write(format!("sleep: Needs 1 argument{help}\n").as_bytes()).await?;
         return Ok(1);
     }
     shell.system.sleep(total).await;
     Ok(0)
-}
-
-async fn bracket(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    match args.split_last() {
-        Some((last, rest)) if last == "]" => test(shell, rest).await,
-        _ => {
-            shell.print_error(io, "[: missing ]").await;
-            Ok(2)
-        }
-    }
-}
-
-async fn test(shell: &mut Shell, args: &[String]) -> Status {
-    Ok(match holds(shell, args) {
-        Some(true) => 0,
-        Some(false) => 1,
-        None => 2,
-    })
-}
-
-/// Evaluates a condition; `None` if it is invalid. `-a` and `-o` combine, `!` negates.
-pub(super) fn holds(shell: &Shell, args: &[String]) -> Option<bool> {
-    // Each `!` and `-a` is one call deeper.
-    if args.len() > 64 {
-        return None;
-    }
-    for (word, any) in [("-o", true), ("-a", false)] {
-        if args.len() > 3
-            && let Some(at) = args.iter().position(|arg| arg == word)
-        {
-            let (left, right) = (holds(shell, &args[..at])?, holds(shell, &args[at + 1..])?);
-            return Some(if any { left || right } else { left && right });
-        }
-    }
-    let stat = |path: &str, follow| {
-        let path = absolute(&shell.cwd, path);
-        shell.system.with(|kernel| kernel.files.stat(&path, follow)).ok()
-    };
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    Some(match args.as_slice() {
-        [] => false,
-        [value] => !value.is_empty(),
-        ["!", value] => value.is_empty(),
-        ["-n", value] => !value.is_empty(),
-        ["-z", value] => value.is_empty(),
-        ["-e", path] => stat(path, true).is_some(),
-        ["-f", path] => stat(path, true).is_some_and(|stat| stat.kind == FileType::File),
-        ["-d", path] => stat(path, true).is_some_and(|stat| stat.kind == FileType::Directory),
-        ["-L" | "-h", path] => stat(path, false).is_some_and(|stat| stat.kind == FileType::Link),
-        ["-s", path] => stat(path, true).is_some_and(|stat| stat.size > 0),
-        ["-x", path] => stat(path, true).is_some_and(|stat| stat.mode & 0o111 != 0),
-        ["-r", path] => shell
-            .system
-            .with(|kernel| kernel.files.open_to_read(&absolute(&shell.cwd, path)))
-            .is_ok(),
-        ["-w", path] => stat(path, true).is_some_and(|stat| stat.mode & 0o222 != 0),
-        [left, "=" | "==", right] => left == right,
-        [left, "!=", right] => left != right,
-        [left, "<", right] => left < right,
-        [left, ">", right] => left > right,
-        [left, "-nt" | "-ot", right] => {
-            let time = |path| stat(path, true).map(|stat| stat.modified);
-            let (first, second) = match args[1] {
-                "-nt" => (time(left), time(right)),
-                _ => (time(right), time(left)),
-            };
-            // A file that is missing is older than any other.
-            first > second
-        }
-        [left, "-ef", right] => {
-            let inode = |path| stat(path, true).map(|stat| stat.inode);
-            inode(left).is_some() && inode(left) == inode(right)
-        }
-        // Nothing here is a terminal.
-        ["-t", _] => false,
-        ["(", inner @ .., ")"] => {
-            let inner: Vec<String> = inner.iter().map(ToString::to_string).collect();
-            holds(shell, &inner)?
-        }
-        ["!", rest @ ..] => {
-            let rest: Vec<String> = rest.iter().map(ToString::to_string).collect();
-            !holds(shell, &rest)?
-        }
-        [left, operator, right] => {
-            let number = |text: &str| {
-                let variable = |name: &str| shell.parameter(name).unwrap_or_default();
-                crate::sh::arithmetic::evaluate(text, &variable).ok()
-            };
-            let (left, right) = (number(left)?, number(right)?);
-            match *operator {
-                "-eq" => left == right,
-                "-ne" => left != right,
-                "-lt" => left < right,
-                "-le" => left <= right,
-                "-gt" => left > right,
-                "-ge" => left >= right,
-                _ => return None,
-            }
-        }
-        _ => return None,
-    })
 }

@@ -4,7 +4,7 @@
 //! is dropped. Each iteration takes some of the phone's time and yields to others
 //! ([`Shell::step`]), also when time is virtual or paused by a test.
 
-use super::{CommandError, Shell, WEIGHT, builtins};
+use super::{CommandError, Shell, WEIGHT, condition};
 use crate::io::Io;
 use crate::sh::ast::{Arm, CaseTerminator, Command, Condition, Script, Stage, Word};
 use crate::sh::glob::Glob;
@@ -29,8 +29,10 @@ pub(crate) enum Jump {
     Break(u32),
     /// Out of all but the last of this many loops, which continues.
     Continue(u32),
-    /// Out of a function.
+    /// Out of a function or a sourced file.
     Return,
+    /// The same after an error, which also ends a shell.
+    Error,
 }
 
 impl Shell {
@@ -81,14 +83,22 @@ impl Shell {
                 Command::For { name, words, body } => {
                     self.run_for(name, words.as_deref(), body, io).await
                 }
+                Command::Select { name, words, body } => {
+                    self.run_select(name, words.as_deref(), body, io).await
+                }
                 Command::Case { subject, arms } => self.run_case(subject, arms, io).await,
-                Command::Condition(condition) => match self.holds(condition, io).await {
-                    Ok(Some(holds)) => i32::from(!holds),
-                    Ok(None) => 2,
-                    Err(CommandError(why)) => {
-                        self.print_error(io, &why).await;
-                        1
+                Command::Arithmetic(expression) => match self.number(expression, io).await {
+                    Ok(value) => i32::from(value == 0),
+                    Err(error) => {
+                        // As `let`, it only fails.
+                        self.fail(error, io).await;
+                        self.leaving = None;
+                        2
                     }
+                },
+                Command::Condition(condition) => match self.holds(condition, io).await {
+                    Ok(holds) => i32::from(!holds),
+                    Err(error) => self.fail(error, io).await,
                 },
                 Command::Function { name, body } => {
                     let functions = Arc::make_mut(&mut self.functions);
@@ -120,10 +130,7 @@ impl Shell {
             self.calls += 1;
             self.locals.push(Vec::new());
             let status = self.stage(body, io.clone()).await;
-            let returned = self.leaving == Some(Jump::Return);
-            if returned {
-                self.leaving = None;
-            }
+            let returned = self.has_returned();
             self.end_locals();
             self.calls -= 1;
             self.depth -= WEIGHT;
@@ -132,6 +139,15 @@ impl Shell {
             if returned { self.status } else { status }
         }
         .boxed()
+    }
+
+    /// Whether what a function or a sourced file ran left it early; that ends here.
+    pub(super) fn has_returned(&mut self) -> bool {
+        let returned = matches!(self.leaving, Some(Jump::Return | Jump::Error));
+        if returned {
+            self.leaving = None;
+        }
+        returned
     }
 
     /// `break` and `continue`: limited to the existing loops.
@@ -178,22 +194,16 @@ impl Shell {
     }
 
     async fn run_for(&mut self, name: &str, words: Option<&[Word]>, body: &Script, io: &Io) -> i32 {
-        let values = match words {
-            None => self.positional.clone(),
-            Some(words) => match self.arguments(words, io).await {
-                Ok(values) => values,
-                Err(failure) => {
-                    self.print_error(io, &failure.0).await;
-                    return 1;
-                }
-            },
+        let values = match self.loop_words(words, io).await {
+            Ok(values) => values,
+            Err(error) => return self.fail(error, io).await,
         };
         self.loops += 1;
         let mut status = 0;
         for value in values {
             self.next_iteration().await;
-            self.set(name, &value);
-            if self.exit.is_some() {
+            if let Err(error) = self.set(name, &value) {
+                status = self.fail(error, io).await;
                 break;
             }
             status = self.script(body, io).await;
@@ -205,13 +215,69 @@ impl Shell {
         status
     }
 
+    /// The words of `for` and `select`, or the parameters.
+    async fn loop_words(
+        &mut self,
+        words: Option<&[Word]>,
+        io: &Io,
+    ) -> Result<Vec<String>, CommandError> {
+        match words {
+            None => Ok(self.positional.clone()),
+            Some(words) => self.arguments(words, io).await,
+        }
+    }
+
+    /// `select`: prints the words and asks for the number of one, until the input ends.
+    async fn run_select(
+        &mut self,
+        name: &str,
+        words: Option<&[Word]>,
+        body: &Script,
+        io: &Io,
+    ) -> i32 {
+        let values = match self.loop_words(words, io).await {
+            Ok(values) => values,
+            Err(error) => return self.fail(error, io).await,
+        };
+        if values.is_empty() {
+            return 0;
+        }
+        let width = values.len().to_string().len();
+        let lines =
+            values.iter().zip(1_usize..).map(|(word, nth)| format!("{nth:>width$}) {word}\n"));
+        let menu: String = lines.collect();
+        self.loops += 1;
+        let mut shows = true;
+        let status = loop {
+            self.next_iteration().await;
+            let prompt = self.parameter("PS3").unwrap_or_else(|| "#? ".to_owned());
+            let text = if shows { menu.clone() + &prompt } else { prompt };
+            let _ = io.stderr.write(text.as_bytes()).await;
+            let Some(line) = io.stdin.line(super::LINE).await else { break 1 };
+            let reply = String::from_utf8_lossy(&line).trim().to_owned();
+            shows = reply.is_empty();
+            let chosen =
+                reply.parse::<usize>().ok().and_then(|nth| values.get(nth.wrapping_sub(1)));
+            let chosen = chosen.cloned().unwrap_or_default();
+            if let Err(error) = self.set("REPLY", &reply).and_then(|()| self.set(name, &chosen)) {
+                break self.fail(error, io).await;
+            }
+            if shows {
+                continue;
+            }
+            let status = self.script(body, io).await;
+            if self.ends_loop() {
+                break status;
+            }
+        };
+        self.loops -= 1;
+        status
+    }
+
     async fn run_case(&mut self, subject: &Word, arms: &[Arm], io: &Io) -> i32 {
         let subject = match self.value(subject, io).await {
             Ok(subject) => subject,
-            Err(failure) => {
-                self.print_error(io, &failure.0).await;
-                return 1;
-            }
+            Err(error) => return self.fail(error, io).await,
         };
         let mut status = 0;
         let mut fallen = false;
@@ -223,10 +289,7 @@ impl Shell {
                 }
                 match self.pattern(pattern, io).await {
                     Ok(pattern) => fits = Glob::new(&pattern).matches(&subject),
-                    Err(failure) => {
-                        self.print_error(io, &failure.0).await;
-                        return 1;
-                    }
+                    Err(error) => return self.fail(error, io).await,
                 }
             }
             if !fits {
@@ -242,45 +305,43 @@ impl Shell {
         status
     }
 
-    /// Whether a condition of `[[ … ]]` holds; `None` if it is invalid.
+    /// Whether a condition of `[[ … ]]` holds.
     fn holds<'a>(
         &'a mut self,
         condition: &'a Condition,
         io: &'a Io,
-    ) -> BoxFuture<'a, Result<Option<bool>, CommandError>> {
+    ) -> BoxFuture<'a, Result<bool, CommandError>> {
         async move {
             Ok(match condition {
-                Condition::Not(inner) => self.holds(inner, io).await?.map(|holds| !holds),
+                Condition::Not(inner) => !self.holds(inner, io).await?,
                 Condition::All(parts) => {
                     for part in parts {
-                        match self.holds(part, io).await? {
-                            Some(true) => {}
-                            other => return Ok(other),
+                        if !self.holds(part, io).await? {
+                            return Ok(false);
                         }
                     }
-                    Some(true)
+                    true
                 }
                 Condition::Any(parts) => {
                     for part in parts {
-                        match self.holds(part, io).await? {
-                            Some(false) => {}
-                            other => return Ok(other),
+                        if self.holds(part, io).await? {
+                            return Ok(true);
                         }
                     }
-                    Some(false)
+                    false
                 }
                 Condition::Unary(operator, word) => {
                     let word = self.value(word, io).await?;
-                    builtins::holds(self, &[operator.clone(), word])
+                    condition::unary(self, operator, &word)
                 }
                 Condition::Binary(left, operator, right) => {
                     let left = self.value(left, io).await?;
                     if ["=", "==", "!="].contains(&operator.as_str()) {
                         let pattern = Glob::new(&self.pattern(right, io).await?);
-                        return Ok(Some(pattern.matches(&left) == (operator != "!=")));
+                        return Ok(pattern.matches(&left) == (operator != "!="));
                     }
                     let right = self.value(right, io).await?;
-                    builtins::holds(self, &[left, operator.clone(), right])
+                    condition::binary(self, &left, operator, &right).map_err(CommandError::fatal)?
                 }
             })
         }
@@ -299,7 +360,7 @@ impl Shell {
     }
 
     /// Whether a jump is in progress.
-    fn cut_short(&self) -> bool {
+    pub(super) fn cut_short(&self) -> bool {
         self.exit.is_some() || self.leaving.is_some()
     }
 
@@ -311,7 +372,7 @@ impl Shell {
             Some(Jump::Break(1)) => (None, true),
             Some(Jump::Continue(more)) => (Some(Jump::Continue(more - 1)), true),
             Some(Jump::Break(more)) => (Some(Jump::Break(more - 1)), true),
-            Some(Jump::Return) => (Some(Jump::Return), true),
+            Some(jump) => (Some(jump), true),
         };
         self.leaving = left;
         ends

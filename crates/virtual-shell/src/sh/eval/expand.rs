@@ -6,9 +6,8 @@
 
 use super::{CommandError, Shell};
 use crate::files::{FileType, Files, absolute};
-use crate::io::{Input, Io, Output};
-use crate::sh::arithmetic;
-use crate::sh::ast::{ParameterOp, Piece, Script, Which, Word};
+use crate::io::{Descriptor, Io, Output};
+use crate::sh::ast::{Command, Index, Mode, ParameterOp, Piece, Redirect, Script, Which, Word};
 use crate::sh::glob::Glob;
 use futures::future::{BoxFuture, FutureExt};
 
@@ -200,46 +199,12 @@ impl Shell {
                 match piece {
                     Piece::Text { text, quoted } if *quoted || !split => into.keep(text, *quoted),
                     Piece::Text { text, .. } => into.split(text),
-                    Piece::Parameter { quoted, name, change: ParameterOp::None }
-                        if name == "@" || (name == "*" && !quoted) =>
-                    {
-                        // `"$@"` expands to one argument per parameter, or to none.
-                        for (nth, value) in self.positional.iter().enumerate() {
-                            if nth > 0 {
-                                into.cut();
-                            }
-                            if *quoted {
-                                into.keep(value, true)
-                            } else {
-                                into.split(value)
-                            }
-                            if into.size > MAX_LENGTH {
-                                break;
-                            }
-                        }
+                    Piece::Parameter { name, index, change, quoted } => {
+                        let index = index.as_ref();
+                        let fields = self.parameter_fields(name, index, change, *quoted, io, into);
+                        Box::pin(fields).await?;
                     }
-                    Piece::Parameter {
-                        quoted: false,
-                        name,
-                        change:
-                            ParameterOp::Default { colon, word }
-                            | ParameterOp::Alternative { colon, word },
-                    } => {
-                        let value = self.parameter(name);
-                        let missing = value.as_ref().is_none_or(|v| *colon && v.is_empty());
-                        let wanted = matches!(
-                            piece,
-                            Piece::Parameter { change: ParameterOp::Default { .. }, .. }
-                        );
-                        if missing == wanted {
-                            self.pieces(word, true, io, into).await?;
-                        } else if wanted {
-                            into.split(&value.unwrap_or_default());
-                        }
-                    }
-                    Piece::Parameter { quoted, .. }
-                    | Piece::Command { quoted, .. }
-                    | Piece::Arithmetic { quoted, .. } => {
+                    Piece::Command { quoted, .. } | Piece::Arithmetic { quoted, .. } => {
                         let value = self.piece(piece, io).await?;
                         if *quoted { into.keep(&value, true) } else { into.split(&value) }
                     }
@@ -253,6 +218,114 @@ impl Shell {
         .boxed()
     }
 
+    /// Adds the fields of `${…}`.
+    async fn parameter_fields(
+        &mut self,
+        name: &str,
+        index: Option<&Index>,
+        change: &ParameterOp,
+        quoted: bool,
+        io: &Io,
+        into: &mut Splitter,
+    ) -> Result<(), CommandError> {
+        // `"$@"` expands to one argument per parameter, or to none.
+        if matches!(change, ParameterOp::None | ParameterOp::Names)
+            && let Some((values, joined)) = self.list(name, index, change)
+            && !(joined && quoted)
+        {
+            for (nth, value) in values.iter().enumerate() {
+                if nth > 0 {
+                    into.cut();
+                }
+                if quoted {
+                    into.keep(value, true)
+                } else {
+                    into.split(value)
+                }
+                if into.size > MAX_LENGTH {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        if !quoted
+            && let ParameterOp::Default { colon, word } | ParameterOp::Alternative { colon, word } =
+                change
+        {
+            let value = self.indexed(name, index, io).await?;
+            let missing = value.as_ref().is_none_or(|v| *colon && v.is_empty());
+            let wanted = matches!(change, ParameterOp::Default { .. });
+            if missing == wanted {
+                return self.pieces(word, true, io, into).await;
+            }
+            if wanted {
+                into.split(&value.unwrap_or_default());
+            }
+            return Ok(());
+        }
+        let value = Box::pin(self.changed(name, index, change, io)).await?;
+        if quoted {
+            into.keep(&value, true)
+        } else {
+            into.split(&value)
+        }
+        Ok(())
+    }
+
+    /// All parameters, all elements of an array, or its indices, and whether they are one text in
+    /// quotes; `None` if that is not a list.
+    fn list(
+        &self,
+        name: &str,
+        index: Option<&Index>,
+        change: &ParameterOp,
+    ) -> Option<(Vec<String>, bool)> {
+        let joined = match index {
+            Some(Index::At(_)) => return None,
+            None if name == "@" || name == "*" => {
+                return Some((self.positional.clone(), name == "*"));
+            }
+            None => return None,
+            Some(index) => *index == Index::Joined,
+        };
+        let elements = self.variables.get(name).map(|variable| &variable.elements);
+        let elements = elements.into_iter().flatten();
+        let values = match change {
+            ParameterOp::Names => elements.map(|(index, _)| index.to_string()).collect(),
+            _ => elements.map(|(_, value)| value.clone()).collect(),
+        };
+        Some((values, joined))
+    }
+
+    /// The value of a parameter, or of an element of an array; a list is joined.
+    async fn indexed(
+        &mut self,
+        name: &str,
+        index: Option<&Index>,
+        io: &Io,
+    ) -> Result<Option<String>, CommandError> {
+        if let Some((values, joined)) = self.list(name, index, &ParameterOp::None) {
+            let joint = match joined {
+                true => self.separators().chars().next().map(String::from).unwrap_or_default(),
+                false => " ".to_owned(),
+            };
+            return Ok((!values.is_empty()).then(|| values.join(&joint)));
+        }
+        Ok(match index {
+            Some(Index::At(word)) => match self.number(word, io).await? {
+                0 => self.parameter(name),
+                index => self.element(name, index as u32).map(str::to_owned),
+            },
+            _ => {
+                if name == "$" {
+                    // A script that asks for its number may send signals to it.
+                    self.enter_process_table();
+                }
+                self.parameter(name)
+            }
+        })
+    }
+
     /// The separators for splitting: `$IFS`, or whitespace if unset.
     pub(super) fn separators(&self) -> String {
         self.parameter("IFS").unwrap_or_else(|| " \t\n".to_owned())
@@ -262,96 +335,133 @@ impl Shell {
     async fn piece(&mut self, piece: &Piece, io: &Io) -> Result<String, CommandError> {
         Ok(match piece {
             Piece::Text { text, .. } => text.clone(),
-            Piece::Command { script, .. } => self.substitute(script, io).await,
+            Piece::Command { script, .. } => Box::pin(self.substitute(script, io)).await?,
             Piece::Arithmetic { expression, .. } => self.number(expression, io).await?.to_string(),
-            Piece::Parameter { name, change, .. } => {
-                if name == "*" && *change == ParameterOp::None {
-                    // Joined by the first separator.
-                    let joint = self.separators().chars().next().map(String::from);
-                    return Ok(self.positional.join(&joint.unwrap_or_default()));
-                }
-                let value = self.parameter(name);
-                let needed = matches!(change, ParameterOp::None | ParameterOp::Length);
-                if value.is_none() && needed && self.option("nounset") {
-                    self.exit = Some(1);
-                    return Err(CommandError(format!("{name}: parameter not set")));
-                }
-                let missing =
-                    |colon: bool| value.as_ref().is_none_or(|value| colon && value.is_empty());
-                match change {
-                    ParameterOp::None => value.unwrap_or_default(),
-                    ParameterOp::Length => value.unwrap_or_default().chars().count().to_string(),
-                    ParameterOp::Default { colon, word } if missing(*colon) => {
-                        self.value(word, io).await?
-                    }
-                    ParameterOp::Alternative { colon, word } if !missing(*colon) => {
-                        self.value(word, io).await?
-                    }
-                    ParameterOp::Assign { colon, word } if missing(*colon) => {
-                        let value = self.value(word, io).await?;
-                        self.set(name, &value);
-                        value
-                    }
-                    ParameterOp::Required { colon, word } if missing(*colon) => {
-                        let why = self.value(word, io).await?;
-                        let usual =
-                            if *colon { "parameter null or not set" } else { "parameter not set" };
-                        let why = if why.is_empty() { usual } else { &why };
-                        self.exit = Some(1);
-                        return Err(CommandError(format!("{name}: {why}")));
-                    }
-                    ParameterOp::Alternative { .. } => String::new(),
-                    ParameterOp::Default { .. }
-                    | ParameterOp::Assign { .. }
-                    | ParameterOp::Required { .. } => value.unwrap_or_default(),
-                    ParameterOp::Trim { end, longest, pattern } => {
-                        let pattern = Glob::new(&self.pattern(pattern, io).await?);
-                        trimmed(&value.unwrap_or_default(), pattern, *end, *longest)
-                    }
-                    ParameterOp::Replace { which, pattern, word } => {
-                        let pattern = self.pattern(pattern, io).await?;
-                        let word = self.value(word, io).await?;
-                        let value = value.unwrap_or_default();
-                        let replaced = match pattern.is_empty() {
-                            true => Some(value),
-                            false => replaced(&value, Glob::new(&pattern), *which, &word),
-                        };
-                        replaced.ok_or_else(|| CommandError::new("value too long"))?
-                    }
-                    ParameterOp::Part { offset, length } => {
-                        let offset = self.number(offset, io).await?;
-                        let length = match length {
-                            Some(length) => Some(self.number(length, io).await?),
-                            None => None,
-                        };
-                        part(&value.unwrap_or_default(), offset, length)
-                    }
-                }
+            Piece::Parameter { name, index, change, .. } => {
+                Box::pin(self.changed(name, index.as_ref(), change, io)).await?
             }
         })
     }
 
+    /// The value of `${…}` as one text.
+    async fn changed(
+        &mut self,
+        name: &str,
+        index: Option<&Index>,
+        change: &ParameterOp,
+        io: &Io,
+    ) -> Result<String, CommandError> {
+        match change {
+            ParameterOp::Bad(text) => {
+                return Err(CommandError::fatal(format!("{text}: bad substitution")));
+            }
+            ParameterOp::Names => {
+                let list = self.list(name, index, change);
+                return Ok(list.map_or_else(|| name.to_owned(), |(values, _)| values.join(" ")));
+            }
+            ParameterOp::Length => {
+                if let Some((values, _)) = self.list(name, index, change) {
+                    return Ok(values.len().to_string());
+                }
+            }
+            _ => {}
+        }
+        let value = self.indexed(name, index, io).await?;
+        let needed = matches!(change, ParameterOp::None | ParameterOp::Length);
+        let list = ["@", "*"].contains(&name);
+        if value.is_none() && needed && !list && self.option("nounset") {
+            return Err(CommandError::fatal(format!("{name}: parameter not set")));
+        }
+        let missing = |colon: bool| value.as_ref().is_none_or(|value| colon && value.is_empty());
+        Ok(match change {
+            ParameterOp::None => value.unwrap_or_default(),
+            ParameterOp::Length => value.unwrap_or_default().chars().count().to_string(),
+            ParameterOp::Default { colon, word } if missing(*colon) => self.value(word, io).await?,
+            ParameterOp::Alternative { colon, word } if !missing(*colon) => {
+                self.value(word, io).await?
+            }
+            ParameterOp::Assign { colon, word } if missing(*colon) => {
+                let value = self.value(word, io).await?;
+                let index = match index {
+                    Some(Index::At(word)) => self.number(word, io).await? as u32,
+                    _ => 0,
+                };
+                self.assign(name, index, &value)?;
+                value
+            }
+            ParameterOp::Required { colon, word } if missing(*colon) => {
+                let why = self.value(word, io).await?;
+                let usual = if *colon { "parameter null or not set" } else { "parameter not set" };
+                let why = if why.is_empty() { usual } else { &why };
+                return Err(CommandError::fatal(format!("{name}: {why}")));
+            }
+            ParameterOp::Alternative { .. } => String::new(),
+            ParameterOp::Default { .. }
+            | ParameterOp::Assign { .. }
+            | ParameterOp::Required { .. } => value.unwrap_or_default(),
+            ParameterOp::Trim { end, longest, pattern } => {
+                let pattern = Glob::new(&self.pattern(pattern, io).await?);
+                trimmed(&value.unwrap_or_default(), pattern, *end, *longest)
+            }
+            ParameterOp::Replace { which, pattern, word } => {
+                let pattern = self.pattern(pattern, io).await?;
+                let word = self.value(word, io).await?;
+                let value = value.unwrap_or_default();
+                let replaced = match pattern.is_empty() {
+                    true => Some(value),
+                    false => replaced(&value, Glob::new(&pattern), *which, &word),
+                };
+                replaced.ok_or_else(|| CommandError::new("value too long"))?
+            }
+            ParameterOp::Part { offset, length } => {
+                let offset = self.number(offset, io).await?;
+                let length = match length {
+                    Some(length) => Some(self.number(length, io).await?),
+                    None => None,
+                };
+                part(&value.unwrap_or_default(), offset, length)
+            }
+            ParameterOp::Quoted => super::quote(&value.unwrap_or_default(), false),
+            ParameterOp::Names | ParameterOp::Bad(_) => String::new(),
+        })
+    }
+
     /// The value of an arithmetic expression.
-    async fn number(&mut self, expression: &Word, io: &Io) -> Result<i32, CommandError> {
+    pub(super) async fn number(&mut self, expression: &Word, io: &Io) -> Result<i32, CommandError> {
         let text = self.value(expression, io).await?;
-        let shell: &Self = self;
-        let value = arithmetic::evaluate(&text, &|name| shell.parameter(name).unwrap_or_default());
-        value.map_err(|reason| CommandError::new(&reason))
+        self.calculate(&text)
     }
 
     /// A script's output without trailing newlines. NUL bytes cannot be in an argument and are
     /// dropped.
-    async fn substitute(&mut self, script: &Script, io: &Io) -> String {
-        let output = Output::memory();
-        let inner = Io {
-            stdin: Input::clone(&io.stdin),
-            stdout: output.clone(),
-            stderr: io.stderr.clone(),
+    async fn substitute(&mut self, script: &Script, io: &Io) -> Result<String, CommandError> {
+        let mut bytes = match only_input(script) {
+            Some(file) => {
+                let path = self.value(file, io).await?;
+                let input = io.open(&*self.system, &absolute(&self.cwd, &path));
+                match input {
+                    Ok(input) => {
+                        self.substituted = Some(0);
+                        input.all(MAX_LENGTH as u64).await
+                    }
+                    Err(error) => {
+                        let why = format!("{path}: can't open $(<...) file: {error}");
+                        self.print_error(io, &why).await;
+                        self.substituted = Some(1);
+                        Vec::new()
+                    }
+                }
+            }
+            None => {
+                let output = Output::memory();
+                let mut inner = io.clone();
+                inner.set(1, Some(Descriptor::Write(output.clone())));
+                self.substituted = Some(self.in_subshell(script, &inner).await);
+                output.captured()
+            }
         };
-        self.substituted = Some(self.in_subshell(script, &inner).await);
-        let mut bytes = output.captured();
         bytes.retain(|byte| *byte != 0);
-        String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()
+        Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned())
     }
 
     fn match_files(&self, field: &Field, arguments: &mut Vec<String>) {
@@ -370,6 +480,19 @@ impl Shell {
         } else {
             arguments.append(&mut found);
         }
+    }
+}
+
+/// The file of `$(<file)`, whose contents it stands for.
+fn only_input(script: &Script) -> Option<&Word> {
+    let [item] = script.0.as_slice() else { return None };
+    let [stage] = item.first.stages.as_slice() else { return None };
+    match (&stage.what, stage.redirects.as_slice()) {
+        (
+            Command::Simple { assignments, words },
+            [Redirect { fd: 0, mode: Mode::Read, target }],
+        ) if assignments.is_empty() && words.is_empty() && item.rest.is_empty() => Some(target),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::trap::Traps;
 use super::{CommandError, Shell};
-use crate::io::{Input, Io};
+use crate::io::Io;
 use crate::processes::Signal;
 use crate::processes::jobs::JobList;
 use crate::sh::ast::{Command, Item, Stage};
@@ -46,7 +46,8 @@ impl Shell {
         }
         let (done, ended) = watch::channel(None);
         let item = item.clone();
-        let io = Io { stdin: Input::empty(), ..io.clone() };
+        let mut io = io.detached();
+        io.set(0, None);
         let task = tokio::spawn(async move {
             let status = tokio::select! {
                 biased;
@@ -76,9 +77,8 @@ impl Shell {
             self.item(item, &io).await;
             return self.finish(&io).await;
         }
-        if let Err(CommandError(reason)) = self.redirect(&only.redirects, &mut io).await {
-            self.print_error(&io, &reason).await;
-            return 1;
+        if let Err(error) = self.redirect(&only.redirects, &mut io).await {
+            return self.fail(error, &io).await;
         }
         let redirected = Stage { what: only.what.clone(), redirects: Vec::new() };
         self.status = self.stage(&redirected, io.clone()).await;

@@ -1,6 +1,7 @@
 //! What a name means: `command`, `type`, `whence`.
 
-use super::Shell;
+use super::compound::Jump;
+use super::{Shell, builtins};
 use crate::files::{FileType, absolute};
 use crate::io::{Io, Status};
 
@@ -11,14 +12,16 @@ const RESERVED: [&str; 20] = [
 ];
 
 /// Built-ins that POSIX calls special.
-const SPECIAL: [&str; 14] = [
-    ":", ".", "break", "continue", "eval", "exec", "exit", "export", "return", "set", "shift",
-    "trap", "unset", "times",
+pub(super) const SPECIAL: [&str; 15] = [
+    ":", ".", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set",
+    "shift", "times", "trap", "unset",
 ];
 
 /// What a name means to the shell.
 enum Meaning {
     Word,
+    /// With its value.
+    Alias(String),
     Function,
     Builtin,
     Special,
@@ -31,10 +34,13 @@ fn meaning(shell: &Shell, name: &str) -> Meaning {
     if RESERVED.contains(&name) {
         return Meaning::Word;
     }
+    if let Some(value) = shell.aliases.get(name) {
+        return Meaning::Alias(value.clone());
+    }
     if shell.has_function(name) {
         return Meaning::Function;
     }
-    if shell.builtin(name).is_some() && shell.has_builtin(name) {
+    if builtins::find(name).is_some() {
         return if SPECIAL.contains(&name) { Meaning::Special } else { Meaning::Builtin };
     }
     if name.contains('/') {
@@ -58,6 +64,7 @@ fn short(shell: &Shell, name: &str) -> Option<String> {
     match meaning(shell, name) {
         Meaning::Nothing => None,
         Meaning::Program(path) => Some(path),
+        Meaning::Alias(value) => Some(format!("alias {name}={}", super::quote(&value, false))),
         _ => Some(name.to_owned()),
     }
 }
@@ -79,6 +86,9 @@ pub(super) async fn r#type(shell: &mut Shell, names: &[String], io: &Io) -> Stat
     for name in names {
         let what = match meaning(shell, name) {
             Meaning::Word => "is a reserved word".to_owned(),
+            Meaning::Alias(value) => {
+                format!("is an alias for {}", super::quote(&value, false))
+            }
             Meaning::Function => "is a function".to_owned(),
             Meaning::Builtin => "is a shell builtin".to_owned(),
             Meaning::Special => "is a special shell builtin".to_owned(),
@@ -114,8 +124,15 @@ pub(super) async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> 
         [] => Ok(0),
         [option, names @ ..] if option == "-v" => short_all(shell, names, io).await,
         [option, names @ ..] if option == "-V" => r#type(shell, names, io).await,
-        [name, rest @ ..] => match shell.builtin(name).filter(|_| shell.has_builtin(name)) {
-            Some(builtin) => (builtin.run)(shell, rest, io).await,
+        [name, rest @ ..] => match builtins::find(name) {
+            Some(builtin) => {
+                let status = (builtin.run)(shell, rest, io).await;
+                // It is not special here, so its error ends nothing else.
+                if shell.leaving == Some(Jump::Error) {
+                    shell.leaving = None;
+                }
+                status
+            }
             None => shell.program(args, io).await,
         },
     }

@@ -3,7 +3,7 @@
 //! Only `errexit`, `nounset`, `xtrace`, `noglob`, `allexport` and `pipefail` have an effect; the
 //! others are listed as on a phone.
 
-use super::Shell;
+use super::{Shell, declare};
 use crate::io::{Io, Status};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -138,10 +138,21 @@ impl Shell {
 /// `set [-+aefnuvx]… [-+o [NAME]]… [--] [ARG…]`
 pub(super) async fn set(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     if args.is_empty() {
-        let listed: String =
-            shell.listed(false).iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+        let values = shell.variables.all().flat_map(|(name, it)| declare::values(name, it));
+        let listed: String = values.map(|line| line + "\n").collect();
         io.stdout.write(listed.as_bytes()).await?;
         return Ok(0);
+    }
+    if let [option, rest @ ..] = args
+        && ["-A", "+A"].contains(&option.as_str())
+    {
+        let Some((name, values)) = rest.split_first() else {
+            return shell.builtin_error(io, "set", "-A: requires an argument").await;
+        };
+        return match shell.assign_array(name, values, option == "+A") {
+            Ok(()) => Ok(0),
+            Err(error) => Ok(shell.fail(error, io).await),
+        };
     }
     let mut rest = args;
     while let [first, more @ ..] = rest {
@@ -190,9 +201,7 @@ pub(super) async fn set(shell: &mut Shell, args: &[String], io: &Io) -> Status {
 
 /// A wrong option of a special built-in ends the shell.
 async fn wrong(shell: &mut Shell, io: &Io, option: &str) -> Status {
-    shell.print_error(io, &format!("set: {option}: unknown option")).await;
-    shell.exit = Some(1);
-    Ok(1)
+    shell.builtin_error(io, "set", &format!("{option}: unknown option")).await
 }
 
 /// Letter, name and value of each limit of a process.

@@ -51,10 +51,12 @@ pub(super) struct Traps {
     commands: Arc<BTreeMap<Event, String>>,
     /// The shell's entry in the process table.
     process: Option<Arc<ProcessEntry>>,
-    /// Keeps the entry of a shell that has one only because of its traps.
+    /// Keeps the entry of a shell that has one only because of its traps or of `$$`.
     held: Option<Arc<Process>>,
     /// A trap's command runs.
     running: bool,
+    /// It is a subshell's, whose number is that of its parent.
+    subshell: bool,
 }
 
 impl Traps {
@@ -68,6 +70,7 @@ impl Traps {
         let ignored = self.commands.iter().filter(|(_, command)| command.is_empty());
         Self {
             commands: Arc::new(ignored.map(|(event, text)| (*event, text.clone())).collect()),
+            subshell: true,
             ..Self::default()
         }
     }
@@ -84,6 +87,14 @@ impl Traps {
         }
     }
 
+    fn enter_process_table(&mut self, system: &Arc<dyn System>, pid: u32) {
+        if self.process.is_none() {
+            let process = Process::start(system, pid, ADBD, &["/system/bin/sh".to_owned()]);
+            self.process = Some(Arc::clone(process.running()));
+            self.held = Some(Arc::new(process));
+        }
+    }
+
     fn update(&mut self, system: &Arc<dyn System>, pid: u32) {
         let of = |empty: bool| -> Vec<Signal> {
             let chosen = self.commands.iter().filter(|(_, command)| command.is_empty() == empty);
@@ -95,10 +106,8 @@ impl Traps {
                 .collect()
         };
         let (ignored, caught) = (of(true), of(false));
-        if self.process.is_none() && !(ignored.is_empty() && caught.is_empty()) {
-            let process = Process::start(system, pid, ADBD, &["/system/bin/sh".to_owned()]);
-            self.process = Some(Arc::clone(process.running()));
-            self.held = Some(Arc::new(process));
+        if !(ignored.is_empty() && caught.is_empty()) {
+            self.enter_process_table(system, pid);
         }
         if let Some(process) = &self.process {
             process.catch(&caught);
@@ -108,6 +117,13 @@ impl Traps {
 }
 
 impl Shell {
+    /// Enters the process table, so that signals can be sent to this shell.
+    pub(super) fn enter_process_table(&mut self) {
+        if !self.traps.subshell {
+            self.traps.enter_process_table(&self.system, self.pid);
+        }
+    }
+
     /// Runs the commands of the signals that have come, and ends the shell after a deadly one.
     pub(super) async fn run_traps(&mut self, io: &Io) {
         let Some(process) = self.traps.process.clone() else { return };
@@ -156,7 +172,7 @@ impl Shell {
         };
         let (command, status) = (command.clone(), self.status);
         self.traps.running = true;
-        Box::pin(self.evaluate(&command, io)).await;
+        Box::pin(self.evaluate(&command, None, io)).await;
         self.traps.running = false;
         self.status = status;
     }

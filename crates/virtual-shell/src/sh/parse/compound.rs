@@ -10,6 +10,14 @@ use crate::sh::ast::{
 };
 use std::sync::Arc;
 
+/// Operators of conditions with one operand; those of `test` as well.
+pub(crate) const UNARY: [&str; 15] =
+    ["-e", "-f", "-d", "-L", "-h", "-s", "-r", "-w", "-x", "-n", "-z", "-t", "-p", "-b", "-c"];
+
+/// Operators with two operands; `<` and `>` are two more.
+pub(crate) const BINARY: [&str; 12] =
+    ["==", "=", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
+
 const UNMATCHED_CONDITION: &str = "syntax error: unmatched '[['";
 
 impl Parser {
@@ -22,7 +30,9 @@ impl Parser {
         } else if self.eat("until") {
             self.nested(|parser| parser.condition_loop(true, "syntax error: unmatched 'until'"))?
         } else if self.eat("for") {
-            self.nested(Self::counted_loop)?
+            self.nested(|parser| parser.loop_over_words("for"))?
+        } else if self.eat("select") {
+            self.nested(|parser| parser.loop_over_words("select"))?
         } else if self.eat("case") {
             self.nested(Self::choice)?
         } else if self.eat("[[") {
@@ -126,8 +136,7 @@ impl Parser {
         if ends {
             return Ok(Condition::Unary("-n".to_owned(), first));
         }
-        let unary = ["-e", "-f", "-d", "-L", "-h", "-s", "-r", "-w", "-x", "-n", "-z", "-t"];
-        if let Some(operator) = unary.into_iter().find(|operator| first.is(operator)) {
+        if let Some(operator) = UNARY.into_iter().find(|operator| first.is(operator)) {
             return Ok(Condition::Unary(operator.to_owned(), self.operand()?));
         }
         let operator = match self.peek() {
@@ -135,15 +144,15 @@ impl Parser {
                 self.at += 1;
                 c.to_string()
             }
-            _ => {
-                let operators = [
-                    "==", "=", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
-                ];
-                match operators.into_iter().find(|operator| self.eat(operator)) {
-                    Some(operator) => operator.to_owned(),
-                    None => return Err(self.unexpected_word()),
+            _ => match BINARY.into_iter().find(|operator| self.eat(operator)) {
+                Some(operator) => operator.to_owned(),
+                None => {
+                    return Err(SyntaxError::Wrong(format!(
+                        "unexpected operator/operand '{}'",
+                        self.here_word()
+                    )));
                 }
-            }
+            },
         };
         self.skip_space(true);
         Ok(Condition::Binary(first, operator, self.operand()?))
@@ -188,29 +197,42 @@ impl Parser {
         Ok(Command::Loop { until, condition, body })
     }
 
-    fn counted_loop(&mut self) -> Result<Command, SyntaxError> {
-        const UNMATCHED: &str = "syntax error: unmatched 'for'";
+    /// The rest of `for` and `select`.
+    fn loop_over_words(&mut self, word: &'static str) -> Result<Command, SyntaxError> {
+        let selects = word == "select";
+        let unmatched = match selects {
+            true => "syntax error: unmatched 'select'",
+            false => "syntax error: unmatched 'for'",
+        };
         self.skip_space(false);
         if self.peek() == Some('(') {
-            return Err(unexpected("("));
+            let double = self.peek_at(1) == Some('(');
+            return Err(unexpected(if double { "((" } else { "(" }));
         }
         if self.peek().is_none() {
             return Err(SyntaxError::Incomplete("syntax error: unexpected EOF"));
         }
         let name = self.name();
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !self.ends_word() {
-            return Err(SyntaxError::Bad("for: bad identifier"));
+            return Err(SyntaxError::Bad(match selects {
+                true => "select: bad identifier",
+                false => "for: bad identifier",
+            }));
         }
         self.skip_space(true);
-        let text = match self.eat("in") {
-            true => Some(self.words_of_line(UNMATCHED)?),
+        let words = match self.eat("in") {
+            true => Some(self.words_of_line(unmatched)?),
             false => None,
         };
-        if text.is_none() && self.peek() == Some(';') && self.peek_at(1) != Some(';') {
+        if words.is_none() && self.peek() == Some(';') && self.peek_at(1) != Some(';') {
             self.at += 1;
         }
         self.skip_space(true);
-        Ok(Command::For { name, words: text, body: self.body(UNMATCHED)? })
+        let body = self.body(unmatched)?;
+        Ok(match selects {
+            true => Command::Select { name, words, body },
+            false => Command::For { name, words, body },
+        })
     }
 
     fn words_of_line(&mut self, unmatched: &'static str) -> Result<Vec<Word>, SyntaxError> {

@@ -3,6 +3,10 @@
 use super::*;
 use crate::sh::ast::Piece;
 
+fn parse(text: &str) -> Result<Script, SyntaxError> {
+    super::parse(text, &Aliases::default())
+}
+
 /// The words of every simple command, with `$…` pieces shown as `<…>`.
 fn words(text: &str) -> Vec<Vec<String>> {
     let script = parse(text).expect(text);
@@ -94,12 +98,9 @@ fn redirections_name_their_descriptor() {
 
 #[test]
 fn unsupported_syntax_is_refused_by_name() {
-    for (text, name) in [
-        ("select x in 1; do reboot; done", "'select'"),
-        ("((x=1))", "'(('"),
-        ("reboot; exec >/sdcard/log", "'exec'"),
-        ("reboot &>/sdcard/log", "'&>'"),
-    ] {
+    for (text, name) in
+        [("coproc x", "'coproc'"), ("reboot |& x", "'|&'"), ("x <(reboot)", "process substitution")]
+    {
         let refusal = parse(text).expect_err(text);
         assert!(refusal.to_string().contains(name), "{text}: {refusal}");
         assert_eq!(refusal.status(), 2, "{text}");
@@ -146,7 +147,53 @@ fn a_hundred_thousand_open_parentheses_fail_fast() {
         "cat <<a\n",
         "cat <<a <<a ",
         "function f ",
+        "select x in y; do ",
+        "((",
+        "a=(",
+        "${a[",
+        "${a[$((",
     ] {
         assert!(parse(&bracket.repeat(100_000)).is_err(), "{bracket}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_open_indices_parse_fast() {
+    for text in ["a[", "a[\n", "a[b]\n", "a[;"] {
+        assert!(parse(&text.repeat(100_000)).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn lines_are_read_one_by_one() {
+    let aliases = Aliases::new([("ll".to_owned(), "ls -l".to_owned())].into());
+    let mut parser =
+        Parser::new("a; b &\nll ll\n\ncat <<E\nx\nE\nc\nif", 0, &aliases).expect("short");
+    let mut read = Vec::new();
+    let error = loop {
+        match parser.next_line(&aliases) {
+            Ok(Some(line)) => read.push((line.0.len(), parser.line())),
+            Ok(None) => break None,
+            Err(error) => break Some(error.to_string()),
+        }
+    };
+    assert_eq!(read, [(2, 1), (1, 2), (1, 6), (1, 7)]);
+    assert_eq!(error.as_deref(), Some("syntax error: unmatched 'if'"));
+    let own = Aliases::new([("ls".to_owned(), "ls -a".to_owned())].into());
+    let script = super::parse("ls ls", &own).expect("it does not stand for itself");
+    let Command::Simple { words, .. } = &script.0[0].first.stages[0].what else { panic!("simple") };
+    assert_eq!(words.iter().map(shown).collect::<Vec<_>>(), ["ls", "-a", "ls"]);
+}
+
+#[test]
+fn arrays_and_arithmetic_are_told_from_words() {
+    let first = |text: &str| parse(text).expect(text).0[0].first.stages[0].what.clone();
+    assert!(matches!(first("((x = 1))"), Command::Arithmetic(_)));
+    assert!(matches!(first("((echo a); echo b)"), Command::Subshell(_)));
+    for (text, assigned) in
+        [("a=(1 2)", 1), ("a[i + 1]=x", 1), ("a[x", 0), ("a[1] x", 0), ("a+=b c=", 2), ("1a=x", 0)]
+    {
+        let Command::Simple { assignments, .. } = first(text) else { panic!("{text}") };
+        assert_eq!(assignments.len(), assigned, "{text}");
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! Start with [`Parser::word`].
 
-use super::{Parser, Terminator, escape, is_end, parse_nested};
-use crate::sh::ast::{ParameterOp, Piece, SyntaxError, Which, Word};
+use super::{Parser, Terminator, escape, is_end};
+use crate::sh::ast::{Index, ParameterOp, Piece, SyntaxError, Which, Word};
+use std::sync::Arc;
 
 // mksh's message for an open quote.
 const NO_CLOSING_QUOTE: SyntaxError = SyntaxError::Incomplete("no closing quote");
@@ -16,7 +17,7 @@ impl Parser {
         if self.peek() == Some('~') && (self.peek_at(1) == Some('/') || is_end(self.peek_at(1))) {
             self.at += 1;
             let name = "HOME".to_owned();
-            word.push(Piece::Parameter { name, change: ParameterOp::None, quoted: true });
+            word.push(plain(name, true));
         }
         while !self.ends_word() {
             match self.next() {
@@ -117,7 +118,7 @@ impl Parser {
     /// What follows a consumed `$`.
     fn dollar(&mut self, word: &mut Builder, quoted: bool) -> Result<(), SyntaxError> {
         match self.peek() {
-            Some('(') if self.peek_at(1) == Some('(') => {
+            Some('(') if self.is_arithmetic() => {
                 self.at += 2;
                 let expression = self.nested(Self::arithmetic)?;
                 word.push(Piece::Arithmetic { expression, quoted });
@@ -135,15 +136,11 @@ impl Parser {
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
-                word.push(Piece::Parameter { name, change: ParameterOp::None, quoted });
+                word.push(plain(name, quoted));
             }
             Some(c) if c.is_ascii_digit() || "?$!#@*-".contains(c) => {
                 self.at += 1;
-                word.push(Piece::Parameter {
-                    name: c.to_string(),
-                    change: ParameterOp::None,
-                    quoted,
-                });
+                word.push(plain(c.to_string(), quoted));
             }
             _ => word.char('$', quoted),
         }
@@ -152,11 +149,13 @@ impl Parser {
 
     /// The rest of `${…}`.
     fn braced(&mut self, quoted: bool) -> Result<Piece, SyntaxError> {
-        let bad = || SyntaxError::Wrong("bad substitution".into());
+        let start = self.at;
+        let names = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
         let length = self.peek() == Some('#') && self.peek_at(1) != Some('}');
-        self.at += usize::from(length);
+        let listed = self.peek() == Some('!') && names(self.peek_at(1));
+        self.at += usize::from(length || listed);
         let name = match self.peek() {
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.name(),
+            c if names(c) => self.name(),
             Some(c) if c.is_ascii_digit() => {
                 let start = self.at;
                 while self.peek().is_some_and(|c| c.is_ascii_digit()) {
@@ -169,37 +168,53 @@ impl Parser {
                 c.to_string()
             }
             None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
-            Some(_) => return Err(bad()),
+            Some(_) => return Err(SyntaxError::Wrong("bad substitution".into())),
         };
+        let mut index = None;
+        if self.peek() == Some('[') && names(name.chars().next()) {
+            self.at += 1;
+            index = Some(match (self.peek(), self.peek_at(1)) {
+                (Some('@'), Some(']')) => Index::All,
+                (Some('*'), Some(']')) => Index::Joined,
+                _ => Index::At(self.nested(|parser| parser.expression('[', ']'))?),
+            });
+            self.at += if matches!(index, Some(Index::At(_))) { 0 } else { 2 };
+        }
         let colon = self.peek() == Some(':');
         self.at += usize::from(colon);
-        if colon && !length && !matches!(self.peek(), Some('-' | '=' | '+' | '?') | None) {
-            let change = self.part()?;
-            return Ok(Piece::Parameter { name, change, quoted });
-        }
-        let operator = self.next();
+        let operator = self.peek();
         let change = match operator {
-            Some('}') if length && !colon => {
-                return Ok(Piece::Parameter { name, change: ParameterOp::Length, quoted });
+            None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
+            Some('}') if length && !colon => self.take(ParameterOp::Length),
+            Some('}') if listed && !colon => self.take(ParameterOp::Names),
+            Some('}') if !colon => self.take(ParameterOp::None),
+            Some(_) if length || listed => self.bad_substitution(start)?,
+            Some(sign @ ('-' | '=' | '+' | '?')) => {
+                self.at += 1;
+                let word = self.until_brace(quoted)?;
+                match sign {
+                    '-' => ParameterOp::Default { colon, word },
+                    '=' => ParameterOp::Assign { colon, word },
+                    '+' => ParameterOp::Alternative { colon, word },
+                    _ => ParameterOp::Required { colon, word },
+                }
             }
-            Some('}') if !colon => {
-                return Ok(Piece::Parameter { name, change: ParameterOp::None, quoted });
+            Some(_) if colon && ["@", "*"].contains(&name.as_str()) => {
+                self.until_brace(false)?;
+                let text: String = self.text[start..self.at].iter().collect();
+                // mksh prints it with a space.
+                ParameterOp::Bad(format!("${{{}", text.replacen(':', ": ", 1)))
             }
-            Some('-') if !length => ParameterOp::Default { colon, word: self.until_brace(quoted)? },
-            Some('=') if !length => ParameterOp::Assign { colon, word: self.until_brace(quoted)? },
-            Some('+') if !length => {
-                ParameterOp::Alternative { colon, word: self.until_brace(quoted)? }
-            }
-            Some('?') if !length => {
-                ParameterOp::Required { colon, word: self.until_brace(quoted)? }
-            }
-            Some(sign @ ('#' | '%')) if !length && !colon => {
+            Some(_) if colon => self.part()?,
+            Some(sign @ ('#' | '%')) if !colon => {
+                self.at += 1;
                 let longest = self.peek() == Some(sign);
                 self.at += usize::from(longest);
                 // Patterns work in quotes, too.
                 ParameterOp::Trim { end: sign == '%', longest, pattern: self.until_brace(false)? }
             }
-            Some('/') if !length && !colon => {
+            Some('/') if !colon => {
+                self.at += 1;
                 let which = match self.peek() {
                     Some('/') => Which::All,
                     Some('#') => Which::Start,
@@ -211,10 +226,20 @@ impl Parser {
                 let word = if end == '/' { self.until_brace(quoted)? } else { Word::default() };
                 ParameterOp::Replace { which, pattern, word }
             }
-            None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
-            Some(_) => return Err(bad()),
+            Some('@') if self.text[self.at..].starts_with(&['@', 'Q', '}']) => {
+                self.at += 3;
+                ParameterOp::Quoted
+            }
+            Some(_) => self.bad_substitution(start)?,
         };
-        Ok(Piece::Parameter { name, change, quoted })
+        Ok(Piece::Parameter { name, index, change, quoted })
+    }
+
+    /// What follows the `${` at `start` has no meaning, which is noticed when it is expanded.
+    fn bad_substitution(&mut self, start: usize) -> Result<ParameterOp, SyntaxError> {
+        self.until_brace(false)?;
+        let text: String = self.text[start..self.at].iter().collect();
+        Ok(ParameterOp::Bad(format!("${{{text}")))
     }
 
     /// `${name:offset:length}` after the first colon.
@@ -285,12 +310,12 @@ impl Parser {
             }
             body.extend([line, "\n"]);
         }
-        self.text.drain(start..at.min(self.text.len()));
+        let body_lines = self.text.drain(start..at.min(self.text.len()));
+        self.cut += body_lines.filter(|c| *c == '\n').count() as u32;
         if literal {
             return Ok(Word(vec![Piece::Text { text: body, quoted: true }]));
         }
-        let text = body.chars().collect();
-        Self { text, at: 0, depth: self.deeper()?, here: self.here }.here_text()
+        Self::new(&body, self.deeper()?, &self.aliases)?.here_text()
     }
 
     /// The place after the newline that ends this line, outside of quotes.
@@ -336,19 +361,24 @@ impl Parser {
     }
 
     /// The expression of `$((…))`; consumes both closing parentheses.
-    fn arithmetic(&mut self) -> Result<Word, SyntaxError> {
+    pub(super) fn arithmetic(&mut self) -> Result<Word, SyntaxError> {
+        let expression = self.expression('(', ')')?;
+        self.expect(')', "syntax error: unmatched '(('")?;
+        Ok(expression)
+    }
+
+    /// An expression up to the bracket that closes it, which is consumed.
+    pub(super) fn expression(&mut self, opens: char, closes: char) -> Result<Word, SyntaxError> {
         let (mut word, mut open) = (Builder::default(), 0_u32);
         loop {
             match self.next() {
                 None => return Err(SyntaxError::Incomplete("syntax error: unmatched '(('")),
-                Some(')') if open == 0 => {
-                    self.expect(')', "syntax error: unmatched '(('")?;
-                    return Ok(word.finish());
-                }
-                Some(c @ ('(' | ')')) => {
-                    open = if c == '(' { open + 1 } else { open - 1 };
+                Some(c) if c == closes && open == 0 => return Ok(word.finish()),
+                Some(c) if c == opens || c == closes => {
+                    open = if c == opens { open + 1 } else { open - 1 };
                     word.char(c, true);
                 }
+                Some('"') => {}
                 Some('$') => self.dollar(&mut word, true)?,
                 Some('`') => word.push(self.backquoted(true)?),
                 Some(c) => word.char(c, true),
@@ -374,14 +404,23 @@ impl Parser {
         }
         let depth = self.deeper()?;
         // The inner text is complete, so no further line can supply what is missing.
-        let script = parse_nested(&inner, depth).map_err(|refusal| match refusal {
+        let mut parser = Self::new(&inner, depth, &Arc::clone(&self.aliases))?;
+        let script = parser.script(Terminator::Text).map_err(|refusal| match refusal {
             SyntaxError::Incomplete(what) => {
                 SyntaxError::Wrong(what.trim_start_matches("syntax error: ").into())
             }
             other => other,
         })?;
-        Ok(Piece::Command { script, quoted })
+        match parser.peek() {
+            None => Ok(Piece::Command { script, quoted }),
+            Some(found) => Err(super::unexpected(&found.to_string())),
+        }
     }
+}
+
+/// `$name`
+fn plain(name: String, quoted: bool) -> Piece {
+    Piece::Parameter { name, index: None, change: ParameterOp::None, quoted }
 }
 
 /// Merges adjacent characters of one kind into one piece.
