@@ -1,7 +1,5 @@
 //! Packages to read, and how to print what was read.
 
-#![allow(clippy::print_stdout, reason = "reports skipped tests")]
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
