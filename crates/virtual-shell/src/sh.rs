@@ -6,8 +6,8 @@
 //!
 //! A line is parsed completely before any of it runs, and its commands run before the next one is
 //! read. Unsupported syntax (`coproc`, `|&`, process substitution) is rejected by name with status
-//! 2. Every simple command is logged with its exact arguments before it runs: from that log a test sees that a quoted
-//! string stayed one argument.
+//! 2. Every simple command is logged with its exact arguments before it runs: from that log a test
+//! sees that a quoted string stayed one argument.
 
 pub(crate) mod arithmetic;
 pub(crate) mod ast;

@@ -1,3 +1,12 @@
+# Scripts as people write them, one after each heading, for toybox.rs: each must print the same and
+# exit with the same status as Debian's mksh and toybox 0.8.9. The people had not seen this phone's
+# code. Of 337 scripts those are not here that use
+#   what only Debian's toybox does: `sed s/a/b/2`, `ls FILE FOLDER` with an empty line first,
+#     `find -nosuch`, `timeout 5 true` with status 127;
+#   what Android does not allow: hard links, other owners, folders in /proc;
+#   programs that this phone does not have: tar, gzip, diff, file, fold, strings, expand, hexdump;
+#   patterns such as @(a|b);
+#   or a program that is not toybox's on Debian: `expr length`, `tr` without arguments.
 #### one-liner 1
 for i in 1 2 3; do echo $i > f$i; done; for f in *; do echo "$f: $(cat $f)"; done
 #### one-liner 2
