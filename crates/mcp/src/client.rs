@@ -19,8 +19,7 @@ use thumbwire_core::toolset::{Content, Reply, Toolset};
 /// The revision that it speaks.
 const REVISION: &str = "2025-11-25";
 
-/// An MCP session with a toolset of this process, over in-memory pipes. Calls run one after the
-/// other.
+/// An MCP session with a toolset of this process, over in-memory pipes, one call at a time.
 pub struct Client {
     pipes: Mutex<Pipes>,
 }
