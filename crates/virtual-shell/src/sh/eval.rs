@@ -11,6 +11,7 @@ mod compound;
 mod condition;
 mod declare;
 pub(crate) mod expand;
+mod getopt;
 mod jobs;
 mod launch;
 mod lookup;
@@ -813,6 +814,11 @@ impl Shell {
         let status = status_of(ended, name, &io.stderr, &plain.stderr).await;
         self.system.with(|kernel| kernel.log.finish(record, status));
         status
+    }
+
+    /// The built-in with that name.
+    fn builtin(&self, name: &str) -> Option<&'static builtins::Builtin> {
+        builtins::find(name)
     }
 
     /// Expands the words of a command, and redirects its descriptors.

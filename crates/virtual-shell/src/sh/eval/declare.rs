@@ -1,7 +1,7 @@
 //! Built-ins that declare variables and aliases: `typeset`, `local`, `export`, `readonly`,
 //! `integer`, `unset`, `alias`, `unalias`.
 
-use super::builtins::read_options;
+use super::getopt::read_options;
 use super::{Case, Declared, Shell, Variable, quote};
 use crate::io::{Io, Status};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What a name means: `command`, `type`, `whence`.
 
+use super::Shell;
 use super::compound::Jump;
-use super::{Shell, builtins};
 use crate::files::{FileType, absolute};
 use crate::io::{Io, Status};
 
@@ -40,7 +40,7 @@ fn meaning(shell: &Shell, name: &str) -> Meaning {
     if shell.has_function(name) {
         return Meaning::Function;
     }
-    if builtins::find(name).is_some() {
+    if shell.builtin(name).is_some() {
         return if SPECIAL.contains(&name) { Meaning::Special } else { Meaning::Builtin };
     }
     if name.contains('/') {
@@ -124,7 +124,7 @@ pub(super) async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> 
         [] => Ok(0),
         [option, names @ ..] if option == "-v" => short_all(shell, names, io).await,
         [option, names @ ..] if option == "-V" => r#type(shell, names, io).await,
-        [name, rest @ ..] => match builtins::find(name) {
+        [name, rest @ ..] => match shell.builtin(name) {
             Some(builtin) => {
                 let status = (builtin.run)(shell, rest, io).await;
                 // It is not special here, so its error ends nothing else.
