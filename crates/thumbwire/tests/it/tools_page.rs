@@ -30,7 +30,7 @@ fn page(toolsets: &[Toolset]) -> String {
 const HEAD: &str = "\
 # Tools
 
-Written from the rows of the tools; a test fails when this page is out of date, and `just bless` writes it anew.
+Written from the rows of the tools; a test fails when this page is out of date, and `just bless` rewrites it.
 
 Each tool is *read-only* (changes nothing), *idempotent* (repeating a call changes nothing more), *additive* (each call adds a file or a
 recording) or *destructive* (each call acts again, and may be irreversible, as any tap can be). The annotations in MCP's `tools/list` say
