@@ -182,11 +182,7 @@ impl Protection {
 ///
 /// # Errors
 /// If the address is invalid or in use, or other computers can reach it.
-pub fn bind(address: &str) -> BoxFuture<'_, Result<TcpListener, String>> {
-    bind_local(address).boxed()
-}
-
-async fn bind_local(address: &str) -> Result<TcpListener, String> {
+pub async fn bind(address: &str) -> Result<TcpListener, String> {
     let found = resolve(address).await?;
     if let Some(wide) = found.iter().find(|one| is_wide(one)) {
         return Err(format!(
@@ -267,83 +263,88 @@ pub fn serve_within(
     limits: Limits,
     stop: CancellationToken,
 ) -> BoxFuture<'static, io::Result<()>> {
-    serve_listener(listener.into(), served, access, limits, stop).boxed()
+    serve_listener(listener.into(), served, access, limits, stop)
 }
 
-async fn serve_listener(
+/// Not generic, so that the future is compiled here.
+fn serve_listener(
     listener: Listener,
     served: ServedToolset,
     access: Access,
     limits: Limits,
     stop: CancellationToken,
-) -> io::Result<()> {
-    let Listener { tcp: listener, tls, hosts } = listener;
-    let address = listener.local_addr()?;
-    let protection = Protection {
-        is_wanted: hosts.is_some(),
-        has_tls: tls.is_some(),
-        has_token: !matches!(access, Access::Everyone),
-    };
-    // Fails closed, however it was bound.
-    if is_wide(&address) && !protection.missing().is_empty() {
-        let missing = protection.missing().join("; ");
-        let text = format!("refusing to serve other computers at {address} without {missing}");
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
-    }
-    let mut access_check = AccessCheck::new(address.port(), access);
-    if let Some(tls) = &tls {
-        access_check = access_check.over_tls(names(address, tls, hosts));
-    }
-    let endpoint = Arc::new(McpEndpoint::new(access_check, served, &limits, stop.clone()));
-    let places = Connections::new(limits.connections);
-    let refusals = Arc::new(Semaphore::new(MAX_REFUSED));
-    let mut idle_check = interval(IDLE_CHECK);
-    let mut connections = JoinSet::new();
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            () = stop.cancelled() => break,
-            accepted = accept(&listener) => accepted,
-            _ = idle_check.tick() => {
-                endpoint.end_idle().await;
-                continue;
-            }
+) -> BoxFuture<'static, io::Result<()>> {
+    async move {
+        let Listener { tcp: listener, tls, hosts } = listener;
+        let address = listener.local_addr()?;
+        let protection = Protection {
+            is_wanted: hosts.is_some(),
+            has_tls: tls.is_some(),
+            has_token: !matches!(access, Access::Everyone),
         };
-        let stream = match accepted {
-            Ok(stream) => stream,
-            // For example too many open files: wait until one of our connections closes, if there
-            // is one.
-            Err(error) => {
-                tracing::warn!("cannot accept a connection: {error}");
-                tokio::select! {
-                    () = stop.cancelled() => break,
-                    ended = connections.join_next() => match ended {
-                        Some(_) => continue,
-                        None => return Err(error),
-                    },
-                }
-            }
-        };
-        if let Some(place) = places.enter() {
-            let (endpoint, tls) = (Arc::clone(&endpoint), tls.clone());
-            let (limits, stop) = (limits.clone(), stop.clone());
-            connections
-                .spawn(async move { open(stream, tls, place, endpoint, limits, stop).await });
-        } else if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
-            let (limits, tls) = (limits.clone(), tls.clone());
-            connections.spawn(async move {
-                refuse(stream, tls.as_deref(), &limits).await;
-                drop(permit);
-            });
+        // Fails closed, however it was bound.
+        if is_wide(&address) && !protection.missing().is_empty() {
+            let missing = protection.missing().join("; ");
+            let text = format!("refusing to serve other computers at {address} without {missing}");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
         }
-        while connections.try_join_next().is_some() {}
+        let mut access_check = AccessCheck::new(address.port(), access);
+        if let Some(tls) = &tls {
+            access_check = access_check.over_tls(names(address, tls, hosts));
+        }
+        let endpoint = Arc::new(McpEndpoint::new(access_check, served, &limits, stop.clone()));
+        let places = Connections::new(limits.connections);
+        let refusals = Arc::new(Semaphore::new(MAX_REFUSED));
+        let mut idle_check = interval(IDLE_CHECK);
+        let mut connections = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                accepted = accept(&listener) => accepted,
+                _ = idle_check.tick() => {
+                    endpoint.end_idle().await;
+                    continue;
+                }
+            };
+            let stream = match accepted {
+                Ok(stream) => stream,
+                // For example too many open files: wait until one of our connections closes, if there
+                // is one.
+                Err(error) => {
+                    tracing::warn!("cannot accept a connection: {error}");
+                    tokio::select! {
+                        () = stop.cancelled() => break,
+                        ended = connections.join_next() => match ended {
+                            Some(_) => continue,
+                            None => return Err(error),
+                        },
+                    }
+                }
+            };
+            if let Some(place) = places.enter() {
+                let (endpoint, tls) = (Arc::clone(&endpoint), tls.clone());
+                let (limits, stop) = (limits.clone(), stop.clone());
+                connections
+                    .spawn(async move { open(stream, tls, place, endpoint, limits, stop).await });
+            } else if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
+                let (limits, tls) = (limits.clone(), tls.clone());
+                connections.spawn(async move {
+                    refuse(stream, tls.as_deref(), &limits).await;
+                    drop(permit);
+                });
+            }
+            while connections.try_join_next().is_some() {}
+        }
+        drop(listener);
+        let ended =
+            timeout(GRACE, async { while connections.join_next().await.is_some() {} }).await;
+        if ended.is_err() {
+            tracing::warn!("closed {} connections that did not end in time", connections.len());
+        }
+        Ok(())
     }
-    drop(listener);
-    let ended = timeout(GRACE, async { while connections.join_next().await.is_some() {} }).await;
-    if ended.is_err() {
-        tracing::warn!("closed {} connections that did not end in time", connections.len());
-    }
-    Ok(())
+    .boxed()
 }
 
 /// The names for other computers; none if the server is not for them.

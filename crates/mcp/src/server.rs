@@ -63,7 +63,7 @@ pub fn serve_stdio(
     audit: Audit,
 ) -> BoxFuture<'static, Result<(), String>> {
     let (reader, writer) = stdio_pipes();
-    serve_pipes(toolset, perform, audit, Box::new(reader), Box::new(writer)).boxed()
+    serve_pipes(toolset, perform, audit, Box::new(reader), Box::new(writer))
 }
 
 /// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes
@@ -78,28 +78,32 @@ pub fn serve(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
 ) -> BoxFuture<'static, Result<(), String>> {
-    let (reader, writer) = (Box::new(reader), Box::new(writer));
-    serve_pipes(toolset, perform, Audit::default(), reader, writer).boxed()
+    serve_pipes(toolset, perform, Audit::default(), Box::new(reader), Box::new(writer))
 }
 
-async fn serve_pipes(
+/// Not generic, so that the future is compiled here.
+fn serve_pipes(
     toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     audit: Audit,
     reader: PipeReader,
     writer: PipeWriter,
-) -> Result<(), String> {
-    let disconnected = CancellationToken::new();
-    let _disconnects = disconnected.clone().drop_guard();
-    let log = CallLog { audit, ..CallLog::default() };
-    let server = Server { disconnected: Some(disconnected), ..Server::new(toolset, perform, log) };
-    let reader = Lines::new(reader);
-    let first_invalid = reader.first_invalid();
-    let running = match server.serve(BoundedTransport::new(reader, writer)).await {
-        Ok(running) => running,
-        Err(error) => return handshake_error(error, first_invalid.get()),
-    };
-    running.waiting().await.map(drop).map_err(|error| error.to_string())
+) -> BoxFuture<'static, Result<(), String>> {
+    async move {
+        let disconnected = CancellationToken::new();
+        let _disconnects = disconnected.clone().drop_guard();
+        let log = CallLog { audit, ..CallLog::default() };
+        let server =
+            Server { disconnected: Some(disconnected), ..Server::new(toolset, perform, log) };
+        let reader = Lines::new(reader);
+        let first_invalid = reader.first_invalid();
+        let running = match server.serve(BoundedTransport::new(reader, writer)).await {
+            Ok(running) => running,
+            Err(error) => return handshake_error(error, first_invalid.get()),
+        };
+        running.waiting().await.map(drop).map_err(|error| error.to_string())
+    }
+    .boxed()
 }
 
 /// The error of a failed handshake; `Ok` if the client just disconnected.
