@@ -16,9 +16,6 @@ use super::serve;
 use thumbwire_core::action::Perform;
 use thumbwire_core::toolset::{Content, Reply, Toolset};
 
-/// The revision that it speaks.
-const REVISION: &str = "2025-11-25";
-
 /// An MCP session with a toolset of this process, over in-memory pipes, one call at a time.
 pub struct Client {
     pipes: Mutex<Pipes>,
@@ -40,16 +37,12 @@ impl Client {
         // Large enough to avoid passing screenshots in small chunks.
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = split(theirs);
-        tokio::spawn(async move {
-            if let Err(error) = serve(toolset, perform, reader, writer).await {
-                tracing::error!("{error}");
-            }
-        });
+        tokio::spawn(serve(toolset, perform, reader, writer));
         let (reader, writer) = split(ours);
         let mut pipes = Pipes { lines: BufReader::new(reader).lines(), writer, last_id: 0 };
         let about = json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") });
         let params =
-            json!({ "protocolVersion": REVISION, "capabilities": {}, "clientInfo": about });
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about });
         pipes.request("initialize", params).await?;
         pipes.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
         Ok(Self { pipes: Mutex::new(pipes) })
