@@ -8,7 +8,7 @@ use std::io::Cursor;
 use fast_image_resize as resize;
 use fast_image_resize::images::{TypedImage, TypedImageRef};
 use image_webp::{ColorType as WebpColour, WebPDecoder, WebPEncoder};
-use jpeg_encoder::{ImageBuffer, JpegColorType, SamplingFactor, rgb_to_ycbcr};
+use jpeg_encoder::SamplingFactor;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
@@ -131,7 +131,7 @@ impl Pixels {
         // Not with optimized Huffman tables, though they save a fifth: jpeg-encoder then writes a
         // scan per component, which zune-jpeg 0.5 decodes to other colors where the chroma is
         // subsampled (libjpeg-turbo decodes it well).
-        let written = encoder.encode_image(RgbRows { width, height, rgb: &self.rgb });
+        let written = encoder.encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb);
         written.map_err(|error| unwritable(Format::Jpeg, &error))?;
         Ok(Image { format: Format::Jpeg, bytes: bytes.into() })
     }
@@ -193,52 +193,6 @@ impl Pixels {
             .resize_typed(&from, &mut into, &options)
             .map_err(|error| failed(&error))?;
         Ok(Self { width, height, rgb })
-    }
-}
-
-/// Pixels for the JPEG encoder. Its own function compiles the encoder for eleven kinds of pixels.
-struct RgbRows<'a> {
-    width: u16,
-    height: u16,
-    rgb: &'a [u8],
-}
-
-impl ImageBuffer for RgbRows<'_> {
-    fn get_jpeg_color_type(&self) -> JpegColorType {
-        JpegColorType::Ycbcr
-    }
-
-    fn width(&self) -> u16 {
-        self.width
-    }
-
-    fn height(&self) -> u16 {
-        self.height
-    }
-
-    fn fill_buffers(&self, y: u16, buffers: &mut [Vec<u8>; 4]) {
-        const CHUNK: usize = 16;
-        let stride = usize::from(self.width) * 3;
-        let row = &self.rgb[usize::from(y) * stride..][..stride];
-        // Chunks of a known length, because only those are compiled to vector instructions.
-        let (chunks, rest) = row.as_chunks::<{ CHUNK * 3 }>();
-        let [luma, blue, red, _] = buffers;
-        for chunk in chunks {
-            let mut parts = [[0; CHUNK]; 3];
-            for at in 0..CHUNK {
-                let (y, cb, cr) = rgb_to_ycbcr(chunk[3 * at], chunk[3 * at + 1], chunk[3 * at + 2]);
-                (parts[0][at], parts[1][at], parts[2][at]) = (y, cb, cr);
-            }
-            luma.extend_from_slice(&parts[0]);
-            blue.extend_from_slice(&parts[1]);
-            red.extend_from_slice(&parts[2]);
-        }
-        for pixel in rest.chunks_exact(3) {
-            let (y, cb, cr) = rgb_to_ycbcr(pixel[0], pixel[1], pixel[2]);
-            luma.push(y);
-            blue.push(cb);
-            red.push(cr);
-        }
     }
 }
 
