@@ -23,7 +23,8 @@ impl Properties {
         };
         let (model, product, device) =
             (setup.model.as_str(), setup.product.as_str(), setup.device.as_str());
-        let (id, incremental, (date, seconds)) = (release.build, "1", release.built);
+        let (id, incremental) = (release.build, "1");
+        let (date, seconds) = (release.userland.built, release.built);
         let of_build =
             format!("thumbwire/{product}/{device}:{version}/{id}/{incremental}:user/release-keys");
         let description = format!("{product}-user {version} {id} {incremental} release-keys");
@@ -82,7 +83,7 @@ impl Properties {
             ("ro.crypto.type", 7, "file"),
             ("ro.debuggable", 1, "0"),
             ("ro.hardware", 1, "virtual"),
-            ("ro.kernel.version", 12, short(release.kernel)),
+            ("ro.kernel.version", 12, short(release.userland.kernel)),
             ("ro.product.board", 1, device),
             ("ro.product.brand", 1, "thumbwire"),
             ("ro.product.cpu.abi", 1, abis.split(',').next().unwrap_or_default()),

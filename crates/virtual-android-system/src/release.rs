@@ -49,14 +49,14 @@ pub struct Release {
     pub major: u32,
     /// `ro.build.version.release`
     pub version: &'static str,
+    /// What its shell and the programs of POSIX know of it.
+    pub userland: Userland,
     /// `ro.build.id`
     pub build: &'static str,
     /// `ro.build.version.security_patch`, since 6.
     pub security_patch: &'static str,
-    /// `ro.build.date`, as text and in seconds.
-    pub built: (&'static str, u64),
-    /// `uname -r`
-    pub kernel: &'static str,
+    /// `ro.build.date.utc`; the text is [`Userland::built`].
+    pub built: u64,
     /// `ro.product.cpu.abilist`; its first entry is `ro.product.cpu.abi`.
     pub abis: &'static str,
     /// The lowest target SDK that can be installed; `ro.build.version.min_supported_target_sdk`,
@@ -64,8 +64,6 @@ pub struct Release {
     pub least_target: u32,
     /// A typical screen of its time.
     pub pixels: Pixels,
-    /// The time zone as `date` prints it.
-    pub utc: &'static str,
     /// The features adbd announces, in its order, as far as this phone implements them: none before
     /// 7.
     pub features: &'static str,
@@ -83,13 +81,6 @@ pub struct Release {
     pub one_host: bool,
     /// The maximum length of a service name, in bytes.
     pub longest_service: usize,
-    /// The only programs that it has, if it has few.
-    pub only_programs: Option<&'static [&'static str]>,
-    /// Programs of ours that it lacks.
-    pub missing_programs: &'static [&'static str],
-    /// Scripts that pass their arguments on as an unquoted `$*`: an argument with a space becomes
-    /// two, and a `*` expands to file names.
-    pub splitting: &'static [&'static str],
     /// See [`ToolKind`].
     pub form: ToolKind,
     /// See [`InputKind`].
@@ -106,8 +97,6 @@ pub struct Release {
     pub shape: DumpsysFormat,
     /// Its rules for packages.
     pub packages: &'static InstallRules,
-    /// What `id` prints after `groups=`.
-    pub groups: &'static str,
     /// The `wm` subcommand that rotates the screen.
     pub wm_rotation: Option<&'static str>,
     /// What a bare `wm` prints.
@@ -119,14 +108,6 @@ pub struct Release {
     pub launch_state: bool,
     /// Whether `ime` names the user, since 10.
     pub ime_names_user: bool,
-    /// The shell's message for a program that does not exist.
-    pub not_found: &'static str,
-    /// `$PATH`
-    pub path: &'static str,
-    /// The shell's other variables.
-    pub environment: &'static [(&'static str, &'static str)],
-    /// Whether the prompt starts with the user name.
-    pub prompt_names_user: bool,
     /// Symbolic links in the file tree: path and target.
     pub links: &'static [(&'static str, &'static str)],
     /// Files whose content is the release's own: path and text.
@@ -139,8 +120,6 @@ pub struct Release {
     pub dots_in_dumps: bool,
     /// Whether `uiautomator` crashes on a character outside the BMP.
     pub dump_dies_of_emoji: bool,
-    /// Whether `ls` is toybox, since 6, or the older toolbox.
-    pub toybox: bool,
     /// Whether Java programs run on Dalvik, which needs a directory for optimized classes.
     pub dalvik: bool,
     /// Whether a writable class file is refused, since 14.
@@ -222,14 +201,33 @@ const ANDROID_4_4: Release = Release {
     name: "4.4",
     major: 4,
     version: "4.4.4",
+    userland: Userland {
+        kernel: "3.4.0-virtual",
+        utc: "GMT",
+        only_programs: Some(programs::OF_4_4),
+        missing_programs: &[],
+        // The captures `158` and `416`: `input text 'a b&c'` came to two arguments.
+        splitting: &["input", "monkey", "wm"],
+        groups: "1003(graphics),1004(input),1007(log),1009(mount),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats)",
+        not_found: "not found",
+        path: "/sbin:/vendor/bin:/system/sbin:/system/bin:/system/xbin",
+        environment: ENVIRONMENT_OF_4,
+        prompt_names_user: true,
+        built: "Tue Jul  1 12:00:00 UTC 2014",
+        toybox: false,
+        toybox_version: "0.7.6-android",
+        toybox_0_8: false,
+        outside_toybox: programs::NOT_TOYBOX,
+        utf8: false,
+        ksh_version: None,
+        named_limits: false,
+    },
     build: "KTU84Q",
     security_patch: "",
-    built: ("Tue Jul  1 12:00:00 UTC 2014", 1_404_216_000),
-    kernel: "3.4.0-virtual",
+    built: 1_404_216_000,
     abis: "armeabi-v7a,armeabi",
     least_target: 0,
     pixels: Pixels { width: 480, height: 800, density: 240 },
-    utc: "GMT",
     features: "",
     raw_shells: false,
     reverse: false,
@@ -240,10 +238,6 @@ const ANDROID_4_4: Release = Release {
     // `smart_socket_enqueue` in the adb of that time: the adb server refuses longer ones. This
     // phone refuses them itself, so that the limit shows without the server.
     longest_service: 1_024,
-    only_programs: Some(programs::OF_4_4),
-    missing_programs: &[],
-    // The captures `158` and `416`: `input text 'a b&c'` came to two arguments.
-    splitting: &["input", "monkey", "wm"],
     form: ToolKind::Java,
     input: InputKind::Counting,
     input_words: &["text", "keyevent", "tap", "swipe", "press", "roll"],
@@ -252,16 +246,11 @@ const ANDROID_4_4: Release = Release {
     thrown: ExceptionFormat::Unnamed,
     shape: DumpsysFormat::Android4,
     packages: &install_rules::OF_4,
-    groups: "1003(graphics),1004(input),1007(log),1009(mount),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats)",
     wm_rotation: None,
     wm_usage: words!("android-4.4/wm.txt"),
     screencap_usage: words!("android-9/screencap.txt"),
     launch_state: false,
     ime_names_user: false,
-    not_found: "not found",
-    path: "/sbin:/vendor/bin:/system/sbin:/system/bin:/system/xbin",
-    environment: ENVIRONMENT_OF_4,
-    prompt_names_user: true,
     // The small programs are toolbox, by their names.
     links: &[
         ("/storage/emulated/legacy", "/storage/emulated/0"),
@@ -300,7 +289,6 @@ const ANDROID_4_4: Release = Release {
     drawing_order: false,
     dots_in_dumps: false,
     dump_dies_of_emoji: true,
-    toybox: false,
     dalvik: true,
     refuses_writable_classes: false,
 };
@@ -309,14 +297,28 @@ const ANDROID_9: Release = Release {
     name: "9",
     major: 9,
     version: "9",
+    userland: Userland {
+        kernel: "4.9.124-virtual",
+        utc: "UTC",
+        only_programs: None,
+        missing_programs: programs::MISSING_IN_9,
+        splitting: &[],
+        groups: GROUPS_OF_9,
+        path: "/sbin:/system/sbin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
+        environment: ENVIRONMENT,
+        prompt_names_user: false,
+        built: "Thu Aug  1 12:00:00 UTC 2019",
+        toybox: true,
+        utf8: true,
+        ksh_version: Some("@(#)MIRBSD KSH R59 2020/10/31 Android"),
+        ..ANDROID_4_4.userland
+    },
     build: "PQ3A.190801.002",
     security_patch: "2019-08-05",
-    built: ("Thu Aug  1 12:00:00 UTC 2019", 1_564_660_800),
-    kernel: "4.9.124-virtual",
+    built: 1_564_660_800,
     abis: "arm64-v8a,armeabi-v7a,armeabi",
     least_target: 17,
     pixels: Pixels { width: 1080, height: 2160, density: 440 },
-    utc: "UTC",
     features: "cmd,stat_v2,shell_v2",
     raw_shells: true,
     reverse: true,
@@ -325,9 +327,6 @@ const ANDROID_9: Release = Release {
     small_packets: false,
     one_host: false,
     longest_service: usize::MAX,
-    only_programs: None,
-    missing_programs: programs::MISSING_IN_9,
-    splitting: &[],
     form: ToolKind::Service,
     input: InputKind::Program,
     input_words: &["text", "keyevent", "tap", "swipe", "draganddrop", "press", "roll"],
@@ -335,17 +334,12 @@ const ANDROID_9: Release = Release {
     java_programs: &["input"],
     shape: DumpsysFormat::Nine,
     packages: &install_rules::SINCE_9,
-    groups: GROUPS_OF_9,
     wm_usage: words!("android-9/wm.txt"),
-    path: "/sbin:/system/sbin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
-    environment: ENVIRONMENT,
-    prompt_names_user: false,
     links: &[("/d", "/sys/kernel/debug")],
     texts: &[],
     dump_file: "/sdcard/window_dump.xml",
     dots_in_dumps: true,
     dump_dies_of_emoji: false,
-    toybox: true,
     dalvik: false,
     ..ANDROID_4_4
 };
@@ -354,12 +348,22 @@ const ANDROID_11: Release = Release {
     name: "11",
     major: 11,
     version: "11",
+    userland: Userland {
+        kernel: "4.14.117-virtual",
+        missing_programs: programs::MISSING_SINCE_10,
+        groups: GROUPS_OF_11,
+        not_found: "inaccessible or not found",
+        path: PATH_SINCE_11,
+        built: "Fri Oct  1 12:00:00 UTC 2021",
+        toybox_version: "0.8.3-android",
+        toybox_0_8: true,
+        named_limits: true,
+        ..ANDROID_9.userland
+    },
     build: "RQ3A.211001.001",
     security_patch: "2021-10-01",
-    built: ("Fri Oct  1 12:00:00 UTC 2021", 1_633_089_600),
-    kernel: "4.14.117-virtual",
+    built: 1_633_089_600,
     least_target: 23,
-    missing_programs: programs::MISSING_SINCE_10,
     pixels: Pixels { width: 1080, height: 2340, density: 440 },
     features: "sendrecv_v2_brotli,sendrecv_v2,abb_exec,fixed_push_mkdir,fixed_push_symlink_timestamp,abb,shell_v2,cmd,ls_v2,stat_v2",
     input_words: &[
@@ -376,14 +380,11 @@ const ANDROID_11: Release = Release {
     thrown: ExceptionFormat::InOs,
     shape: DumpsysFormat::Eleven,
     packages: &install_rules::SINCE_11,
-    groups: GROUPS_OF_11,
     wm_rotation: Some("set-user-rotation"),
     wm_usage: words!("android-11/wm.txt"),
     screencap_usage: words!("android-11/screencap.txt"),
     launch_state: true,
     ime_names_user: true,
-    not_found: "inaccessible or not found",
-    path: PATH_SINCE_11,
     links: &[("/bin", "/system/bin")],
     ..ANDROID_9
 };
@@ -392,10 +393,16 @@ const ANDROID_13: Release = Release {
     name: "13",
     major: 13,
     version: "13",
+    userland: Userland {
+        kernel: "5.10.157-virtual",
+        groups: GROUPS_OF_13,
+        built: "Fri Sep  1 12:00:00 UTC 2023",
+        toybox_version: "0.8.6-android",
+        ..ANDROID_11.userland
+    },
     build: "TQ3A.230901.001",
     security_patch: "2023-09-01",
-    built: ("Fri Sep  1 12:00:00 UTC 2023", 1_693_569_600),
-    kernel: "5.10.157-virtual",
+    built: 1_693_569_600,
     abis: "arm64-v8a",
     pixels: Pixels { width: 1080, height: 2400, density: 420 },
     features: SINCE_12,
@@ -416,7 +423,6 @@ const ANDROID_13: Release = Release {
     thrown: ExceptionFormat::InModules,
     shape: DumpsysFormat::Thirteen,
     packages: &install_rules::SINCE_12,
-    groups: GROUPS_OF_13,
     wm_rotation: Some("user-rotation"),
     wm_usage: words!("android-14/wm.txt"),
     ..ANDROID_11
@@ -426,10 +432,14 @@ const ANDROID_14: Release = Release {
     name: "14",
     major: 14,
     version: "14",
+    userland: Userland {
+        kernel: "6.1.0-virtual",
+        built: "Thu Oct  5 12:00:00 UTC 2023",
+        ..ANDROID_13.userland
+    },
     build: "UP1A.231005.007",
     security_patch: "2023-10-05",
-    built: ("Thu Oct  5 12:00:00 UTC 2023", 1_696_507_200),
-    kernel: "6.1.0-virtual",
+    built: 1_696_507_200,
     least_target: 28,
     features: SINCE_14,
     input_usage: words!("android-14/input.txt"),
@@ -445,10 +455,15 @@ const ANDROID_16: Release = Release {
     name: "16",
     major: 16,
     version: "16",
+    userland: Userland {
+        kernel: "6.6.57-virtual",
+        built: "Thu Jun  5 12:00:00 UTC 2025",
+        toybox_version: "0.8.11-android",
+        ..ANDROID_14.userland
+    },
     build: "BP2A.250605.031.A2",
     security_patch: "2025-06-05",
-    built: ("Thu Jun  5 12:00:00 UTC 2025", 1_749_124_800),
-    kernel: "6.6.57-virtual",
+    built: 1_749_124_800,
     pixels: Pixels { width: 1080, height: 2424, density: 420 },
     input_words: &[
         "text",
@@ -483,35 +498,6 @@ impl Release {
     /// All names, oldest first.
     pub fn names() -> impl Iterator<Item = &'static str> {
         RELEASES.iter().map(|release| release.name)
-    }
-
-    /// What its shell and the programs of POSIX know of it.
-    pub fn userland(&self) -> Userland {
-        Userland {
-            toybox: self.toybox,
-            toybox_version: match self.major {
-                ..10 => "0.7.6-android",
-                10..13 => "0.8.3-android",
-                13..16 => "0.8.6-android",
-                _ => "0.8.11-android",
-            },
-            toybox_0_8: self.major >= 10,
-            outside_toybox: programs::NOT_TOYBOX,
-            only_programs: self.only_programs,
-            missing_programs: self.missing_programs,
-            splitting: self.splitting,
-            utf8: self.major >= 5,
-            ksh_version: self.toybox.then_some("@(#)MIRBSD KSH R59 2020/10/31 Android"),
-            named_limits: self.major >= 10,
-            not_found: self.not_found,
-            path: self.path,
-            environment: self.environment,
-            prompt_names_user: self.prompt_names_user,
-            groups: self.groups,
-            kernel: self.kernel,
-            built: self.built.0,
-            utc: self.utc,
-        }
     }
 }
 

@@ -38,7 +38,7 @@ impl VirtualPhone {
         }
         let mut files = Files::new(
             world.unix_time(),
-            PROGRAMS.names(&release.userland()),
+            PROGRAMS.names(&release.userland),
             release.links,
             release.texts,
         );

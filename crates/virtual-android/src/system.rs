@@ -31,7 +31,7 @@ impl System for VirtualPhone {
     }
 
     fn userland(&self) -> Userland {
-        self.release().userland()
+        self.release().userland
     }
 
     fn processes(&self) -> Vec<ProcessRow> {

@@ -11,7 +11,7 @@ const MAX_DETACHED: usize = 32;
 impl State {
     /// Processes by number: some of the system's, running apps, and the programs of shells.
     pub(crate) fn process_rows(&self) -> Vec<ProcessRow> {
-        let old = !self.release().toybox;
+        let old = !self.release().userland.toybox;
         let row = |user: &str, pid, parent, name: &str| ProcessRow {
             user: user.to_owned(),
             pid,

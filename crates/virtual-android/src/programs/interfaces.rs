@@ -32,7 +32,7 @@ pub(super) async fn netcfg(call: Invocation) -> Status {
 
 /// `netstat`: nothing on this phone has a socket of the network; adbd's is the cable.
 pub(super) async fn netstat(call: Invocation) -> Status {
-    if !call.release().toybox {
+    if !call.release().userland.toybox {
         let title = "Proto Recv-Q Send-Q Local Address          Foreign Address        State\n";
         return call.out(title).await.map(|()| 0);
     }

@@ -25,7 +25,7 @@ const MAX_LENGTH: usize = 4_068;
 
 /// `logcat [OPTION]… [TAG:PRIORITY]…`
 pub(super) async fn logcat(call: Invocation) -> Status {
-    let is_old = !call.release().toybox;
+    let is_old = !call.release().userland.toybox;
     if is_old && let Some(answer) = old::answer(&call).await {
         return answer;
     }
@@ -88,7 +88,7 @@ pub(super) async fn logcat(call: Invocation) -> Status {
 async fn print(call: &Invocation, options: &LogcatOptions, output: &Output) -> Status {
     let mut printer = Printer {
         options,
-        is_old: !call.release().toybox,
+        is_old: !call.release().userland.toybox,
         begun: Vec::new(),
         last: None,
         matched: 0,
@@ -247,7 +247,7 @@ fn sizes(call: &Invocation, options: &LogcatOptions) -> String {
 
 /// `log [-p PRIORITY] [-t TAG] TEXT…`
 pub(super) async fn log(call: Invocation) -> Status {
-    if !call.release().toybox
+    if !call.release().userland.toybox
         && let Some(reason) = old::refuses_log(&call)
     {
         call.err(reason).await;

@@ -31,7 +31,7 @@ pub(super) async fn ping(call: Invocation) -> Status {
         };
         let takes = "ciImMlpQsStTwW".contains(option);
         if !takes && !"aAbBdDfhLnOqrRUvV".contains(option) {
-            let option = match call.release().toybox {
+            let option = match call.release().userland.toybox {
                 true => format!("'{option}'"),
                 false => option.to_string(),
             };

@@ -24,7 +24,7 @@ pub(super) async fn getprop(call: Invocation) -> Status {
 /// `setprop NAME VALUE`. The shell user may set only what SELinux allows: `debug.`, `log.` and
 /// `persist.log.tag`, as on a phone.
 pub(super) async fn setprop(call: Invocation) -> Status {
-    if !call.release().toybox {
+    if !call.release().userland.toybox {
         return old_setprop(&call).await;
     }
     let (Some(name), Some(value), None) = (call.arg(0), call.arg(1), call.arg(2)) else {

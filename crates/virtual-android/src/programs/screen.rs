@@ -20,7 +20,7 @@ pub(super) async fn screencap(call: Invocation) -> Status {
         match arg.as_str() {
             "-p" => png = true,
             "-d" => {
-                if args.next().is_none() && !call.release().toybox {
+                if args.next().is_none() && !call.release().userland.toybox {
                     let usage = call.release().screencap_usage;
                     call.err(format!("screencap: option requires an argument -- d\n{usage}")).await;
                     return Ok(1);
@@ -31,13 +31,13 @@ pub(super) async fn screencap(call: Invocation) -> Status {
             option if option.len() > 1 && option.starts_with('-') => {
                 // getopt(3) names what it does not know; the letters before it are read.
                 let wrong = option[1..].chars().find(|letter| !"hpd".contains(*letter));
-                if let Some(letter) = wrong.filter(|_| !call.release().toybox) {
+                if let Some(letter) = wrong.filter(|_| !call.release().userland.toybox) {
                     call.err(format!("screencap: invalid option -- {letter}\n")).await;
                 }
                 call.err(call.release().screencap_usage).await;
                 return Ok(1);
             }
-            _ if file.is_some() && !call.release().toybox => {
+            _ if file.is_some() && !call.release().userland.toybox => {
                 call.err(call.release().screencap_usage).await;
                 return Ok(1);
             }

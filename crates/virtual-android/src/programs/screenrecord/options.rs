@@ -68,12 +68,12 @@ pub(super) async fn read(
     const WITH: [&str; 7] =
         ["size", "bit-rate", "time-limit", "output-format", "codec-name", "bframes", "display-id"];
     let refuse = |reason: String| Ok(Err(UsageError(reason, 2)));
-    let is_old = !call.release().toybox;
+    let is_old = !call.release().userland.toybox;
     let rates = if is_old { OLD_BIT_RATES } else { BIT_RATES };
     let mut wanted = ScreenrecordOptions {
         verbose: false,
         size: None,
-        bit_rate: if call.release().toybox { 20_000_000 } else { 4_000_000 },
+        bit_rate: if call.release().userland.toybox { 20_000_000 } else { 4_000_000 },
         limit: Some(180),
         turned: false,
         overlay: false,
@@ -227,7 +227,7 @@ fn atoi(text: &str) -> u64 {
 }
 
 fn usage(call: &Invocation) -> String {
-    if !call.release().toybox {
+    if !call.release().userland.toybox {
         return OLD_USAGE.to_owned();
     }
     match is_limited(call) {
