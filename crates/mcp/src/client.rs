@@ -51,7 +51,8 @@ impl Client {
     /// Calls a tool.
     ///
     /// # Errors
-    /// If there is no such tool, or the server has ended. Failures of a tool are replies.
+    /// If there is no such tool, or the server has ended. A tool that fails is no error: its reply
+    /// says so.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.pipes.lock().await.request("tools/call", params).await?;

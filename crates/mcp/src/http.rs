@@ -309,8 +309,8 @@ fn serve_listener(
             };
             let stream = match accepted {
                 Ok(stream) => stream,
-                // For example too many open files: wait until one of our connections closes, if there
-                // is one.
+                // For example too many open files: wait until one of our connections closes, if
+                // there is one.
                 Err(error) => {
                     tracing::warn!("cannot accept a connection: {error}");
                     tokio::select! {

@@ -15,7 +15,7 @@
 //! | value | a missing part |
 //! |---|---|
 //! | unset | skips the test and prints `skipped: …` |
-//! | `everyday` | fails the test; those of [`ONLY_IN_FULL`] are skipped, even if they are installed |
+//! | `everyday` | fails the test; those of [`ONLY_IN_FULL`] are skipped, even if installed |
 //! | `1` | fails the test, and long tests run at their full length ([`is_full`]) |
 //!
 //! `.ci/run` sets `everyday`, `.ci/run full` sets `1`; `.ci/parts` installs the parts into

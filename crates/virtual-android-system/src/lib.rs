@@ -1,5 +1,5 @@
-//! What a virtual Android phone consists of, before it runs: plain values without a lock, a clock or
-//! a connection.
+//! What a virtual Android phone consists of, before it runs: plain values without a lock, a clock
+//! or a connection.
 //!
 //! Start with [`Setup`], the configuration of a phone, and [`release`], the table of what differs
 //! between the releases of Android. [`packages`] reads, checks and installs APKs; [`Properties`]

@@ -15,13 +15,13 @@
 //! ```
 //!
 //! Arrows point to what a module uses; no module uses one above it. Releases, packages and
-//! properties are in `thumbwire-virtual-android-system`. The shell, its files, processes
-//! and the programs of POSIX are in `thumbwire-virtual-shell`, which knows no Android; it receives
-//! the phone's programs as a table.
+//! properties are in `thumbwire-virtual-android-system`. The shell, its files, processes and the
+//! programs of POSIX are in `thumbwire-virtual-shell`, which knows no Android; it receives the
+//! phone's programs as a table.
 //!
 //! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` there is
-//! the table of differences, `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it
-//! ask for keys, [`VirtualPhone::stub_program`] replaces a program's output,
+//! the table of differences, `latency` the table of durations. [`VirtualPhone::set_guarded`] makes
+//! it ask for keys, [`VirtualPhone::stub_program`] replaces a program's output,
 //! [`VirtualPhone::add_fault`] injects faults.
 //!
 //! The phone opens no real files, reads no environment and has no clock of its own: the same seed

@@ -1,8 +1,8 @@
 //! How fast a phone is, and its clock: what the phones of both platforms share.
 //!
-//! The world has no clock; time is its input. [`WorldClock`] gives it the time, real or virtual, and
-//! [`Profile::cost`] says how much a [`Work`] takes. Only [`wait`] and a clock that follows real
-//! time look at tokio's clock, which a test can pause.
+//! The world has no clock; time is its input. [`WorldClock`] gives it the time, real or virtual,
+//! and [`Profile::cost`] says how much a [`Work`] takes. Only [`wait`] and a clock that follows
+//! real time look at tokio's clock, which a test can pause.
 
 use crate::world::World;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! From shapes and text to pixels, and from pixels to files: what the virtual phones draw with.
 //!
-//! Start with [`Typesetter`](text::Typesetter), which shapes text into glyphs, and [`paint()`], which
-//! turns paint operations into a [`Frame`]. `frame` writes PNG and JPEG, [`video`] H.264 and MP4.
-//! The same input gives the same bytes on every machine.
+//! Start with [`Typesetter`](text::Typesetter), which shapes text into glyphs, and [`paint()`],
+//! which turns paint operations into a [`Frame`]. `frame` writes PNG and JPEG, [`video`] H.264 and
+//! MP4. The same input gives the same bytes on every machine.
 //!
 //! ```text
 //!  video · render                     pixels to pictures and films; operations to pixels

@@ -243,9 +243,9 @@ impl Input {
     pub async fn at_most(&self, limit: u64) -> Vec<u8> {
         let reader = self.reader();
         let mut reader = reader.lock().await;
-        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        let length = usize::try_from(limit).unwrap_or(usize::MAX);
         let chunk = reader.fill_buf().await.unwrap_or_default();
-        let chunk = chunk.get(..most).unwrap_or(chunk).to_vec();
+        let chunk = chunk.get(..length).unwrap_or(chunk).to_vec();
         reader.consume(chunk.len());
         chunk
     }

@@ -1,4 +1,5 @@
-//! A POSIX system in memory: the shell, its programs, files and processes. It knows no Android.
+//! A POSIX system in memory: the shell, its programs, files and processes. It knows no Android but
+//! the folders of a fresh phone (`files/layout.rs`), which scripts and our own tests name.
 //!
 //! Start with [`System`](system::System), which has the clock, and
 //! [`Shell`](sh::Shell), which runs scripts on it with the programs of a

@@ -10,7 +10,7 @@ use crate::system::{System, Userland};
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
-/// Who calls a program. None exists without a caller; a test looks for the call.
+/// The caller that a program is there for. A test finds the call.
 #[derive(Clone, Copy, Debug)]
 pub enum CalledBy {
     /// Our own driver, or another crate of the product.
@@ -27,7 +27,7 @@ pub enum CalledBy {
 pub struct Program {
     /// Its name in `/system/bin`.
     pub name: &'static str,
-    /// Who calls it.
+    /// Why it is there.
     pub called_by: CalledBy,
     /// Runs it.
     pub run: fn(Invocation) -> BoxFuture<'static, Status>,

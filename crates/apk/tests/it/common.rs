@@ -36,16 +36,19 @@ pub(crate) fn captures_of(set: CaptureSet, folder: &str) -> Vec<(String, Bytes)>
     set.files(folder).iter().map(|file| (file.name(), file.bytes().into())).collect()
 }
 
-/// Calls `told` with each set that has captures in this folder, and compares the text with the
-/// set's golden file.
+/// Compares what `text_of` makes of a folder's captures with the golden file of their set. The
+/// committed set is never empty.
 macro_rules! assert_captures {
-    ($folder:literal, $told:expr) => {
+    ($folder:literal, $text_of:expr) => {
         for set in thumbwire_test_support::capture_sets() {
             let files = crate::common::captures_of(set, $folder);
+            if set == thumbwire_test_support::CaptureSet::Committed {
+                assert!(!files.is_empty(), "no captures in {}", $folder);
+            }
             if !files.is_empty() {
-                let told: String = $told(files);
+                let text: String = $text_of(files);
                 insta::with_settings!({ snapshot_suffix => set.name() }, {
-                    insta::assert_snapshot!(told);
+                    insta::assert_snapshot!(text);
                 });
             }
         }
@@ -70,14 +73,14 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// What was read from a package, or why it cannot be read.
-pub(crate) fn told(bytes: &Bytes) -> String {
+pub(crate) fn package_text(bytes: &Bytes) -> String {
     now(async {
         let mut apk = match Apk::open(bytes.clone(), Limits::default()).await {
             Ok(apk) => apk,
             Err(error) => return format!("  {error}\n"),
         };
         let mut out = match apk.manifest().await {
-            Ok(manifest) => manifest_told(&manifest),
+            Ok(manifest) => manifest_text(&manifest),
             Err(error) => format!("  {error}\n"),
         };
         match apk.certificates().await {
@@ -93,7 +96,7 @@ pub(crate) fn told(bytes: &Bytes) -> String {
     })
 }
 
-fn manifest_told(manifest: &Manifest) -> String {
+fn manifest_text(manifest: &Manifest) -> String {
     let mut out = format!(
         "  {} {} ({}), label {:?}, SDK {} to {}{}\n",
         manifest.package,
@@ -117,13 +120,13 @@ fn manifest_told(manifest: &Manifest) -> String {
         writeln!(out, "  service {}: {text}; for {permission}; {actions:?}", service.class)
             .unwrap();
         for meta in &service.meta {
-            writeln!(out, "    {} = {}", meta.name, value_told(&meta.value)).unwrap();
+            writeln!(out, "    {} = {}", meta.name, value_text(&meta.value)).unwrap();
         }
     }
     out
 }
 
-fn value_told(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Reference(id) => format!("@{id:#010x}"),
         other => format!("{other:?}"),
@@ -131,12 +134,12 @@ fn value_told(value: &Value) -> String {
 }
 
 /// A tree, one element per line.
-pub(crate) fn tree_told(root: &Element) -> String {
+pub(crate) fn tree_text(root: &Element) -> String {
     fn put(out: &mut String, element: &Element, depth: usize) {
         write!(out, "{:depth$}{}:{}", "", element.line, element.name, depth = depth * 2).unwrap();
         for it in &element.attributes {
             let written = it.written.as_ref().map_or(String::new(), |words| format!(" ({words})"));
-            write!(out, " {}={}{written}", it.name, value_told(&it.value)).unwrap();
+            write!(out, " {}={}{written}", it.name, value_text(&it.value)).unwrap();
         }
         out.push('\n');
         element.children.iter().for_each(|child| put(out, child, depth + 1));

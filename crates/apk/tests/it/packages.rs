@@ -8,14 +8,14 @@ use bytes::Bytes;
 use thumbwire_apk::xml::{self, Element, Value};
 use thumbwire_apk::{Apk, Limits};
 
-use super::common::{assert_captures, captures, fixture, fixtures, now, told, tree_told};
+use super::common::{assert_captures, captures, fixture, fixtures, now, package_text, tree_text};
 use super::make::{least_manifest, package, stored};
 
 /// `fixtures/apk/build` put these values there.
 #[test]
 fn our_own_packages_are_read_as_they_were_built() {
     let out: String =
-        fixtures().iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes))).collect();
+        fixtures().iter().map(|(name, bytes)| format!("{name}\n{}", package_text(bytes))).collect();
     insta::assert_snapshot!(out);
 }
 
@@ -31,7 +31,7 @@ fn a_descriptor_is_found_by_its_resource_and_keeps_the_words_of_its_version() {
         let version = root.attribute("version").unwrap();
         assert_eq!((&version.value, version.written.as_deref()), (&Value::Float(1.0), Some("1.0")));
         apk.resolve(&mut root).await.unwrap();
-        insta::assert_snapshot!(tree_told(&root));
+        insta::assert_snapshot!(tree_text(&root));
     });
 }
 
@@ -62,7 +62,7 @@ fn split_names_itself() {
 #[test]
 fn every_captured_package_is_read_as_recorded() {
     assert_captures!("apk", |all: Vec<(String, Bytes)>| {
-        let all = all.iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes)));
+        let all = all.iter().map(|(name, bytes)| format!("{name}\n{}", package_text(bytes)));
         all.collect::<String>()
     });
 }

@@ -24,7 +24,7 @@ impl Counting {
     }
 
     /// The number of reads and of bytes.
-    fn told(&self) -> (usize, u64) {
+    fn reads_and_bytes(&self) -> (usize, u64) {
         assert_eq!(self.lengths.load(Ordering::Relaxed), 1, "asks for the length once");
         let reads = self.reads.lock().unwrap();
         (reads.len(), reads.iter().map(|(_, length)| length).sum())
@@ -71,7 +71,7 @@ fn small_package_takes_one_read() {
     }
     let source = Counting::of(fixture("clock-in.apk"));
     now(goes_to_other_threads(discover(&source)));
-    assert_eq!(source.told(), (1, 8601));
+    assert_eq!(source.reads_and_bytes(), (1, 8601));
 }
 
 /// 780 of its 807 kB are the resource table, which is needed whole: the values of a type for each
@@ -79,12 +79,15 @@ fn small_package_takes_one_read() {
 #[test]
 fn large_table_takes_few_reads_and_no_byte_twice() {
     let all = captures("apk");
-    for (name, most) in [("mini_api-demos.apk", 2), ("mini_appium-settings.apk", 2)] {
+    for (name, max_reads) in [("mini_api-demos.apk", 2), ("mini_appium-settings.apk", 2)] {
         let (_, bytes) = all.iter().find(|(found, _)| found == name).unwrap().clone();
         let source = Counting::of(bytes);
         now(discover(&source));
-        let (reads, read) = source.told();
-        assert!(reads <= most && read <= source.bytes.len() as u64, "{name}: {reads} of {read}");
+        let (reads, read) = source.reads_and_bytes();
+        assert!(
+            reads <= max_reads && read <= source.bytes.len() as u64,
+            "{name}: {reads} of {read}"
+        );
     }
 }
 
@@ -114,7 +117,7 @@ fn large_package_reads_only_the_needed_ranges() {
     ];
     let source = Counting::of(package(&files));
     now(discover(&source));
-    let (reads, read) = source.told();
+    let (reads, read) = source.reads_and_bytes();
     assert_eq!(reads, 4, "the tail, the manifest, the table, the descriptor");
     assert!(read < 350_000, "{read}");
 }

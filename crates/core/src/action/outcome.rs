@@ -456,7 +456,7 @@ impl Readback {
                 }
             }
             Self::Hidden => "Not verified: the field hides its content".into(),
-            Self::NoField => "Not verified: there is no text field to read back".into(),
+            Self::NoField => "Not verified: no text field could be read".into(),
         })
     }
 }

@@ -12,8 +12,8 @@ const REPORT: &str = "android-4.4.4/106-dumpsys-package.out";
 
 #[tokio::test]
 async fn services_are_read_out_of_the_report_of_an_old_phone() {
-    let said = capture(REPORT).unwrap();
-    let (phone, device) = Scripted::attach(vec![("dumpsys package", said)]).await;
+    let output = capture(REPORT).unwrap();
+    let (phone, device) = Scripted::attach(vec![("dumpsys package", output)]).await;
     let mut out = String::new();
     for action in [
         "android.service.dreams.DreamService",
@@ -37,11 +37,11 @@ async fn services_are_read_out_of_the_report_of_an_old_phone() {
 /// is not needed.
 #[tokio::test]
 async fn every_app_of_an_old_phone_is_parsed() {
-    let said = capture(REPORT).unwrap();
-    let text = String::from_utf8_lossy(&said).into_owned();
+    let output = capture(REPORT).unwrap();
+    let text = String::from_utf8_lossy(&output).into_owned();
     let names = text.lines().filter_map(|line| line.strip_prefix("  Package [")?.split(']').next());
     let names: Vec<String> = names.map(str::to_owned).collect();
-    let (phone, device) = Scripted::attach(vec![("dumpsys package", said)]).await;
+    let (phone, device) = Scripted::attach(vec![("dumpsys package", output)]).await;
     assert_eq!(names.len(), text.matches("    versionCode=").count());
     for name in &names {
         let package = device.package_info(&AppId(name.clone())).await.unwrap();
@@ -90,8 +90,8 @@ async fn the_apps_of_every_recorded_report_are_looked_into() {
 
 #[tokio::test]
 async fn missing_app_is_recognized_in_recorded_output() {
-    let Some(said) = capture("shell/am/dumpsys-package_not-found.txt") else { return };
-    let (_, device) = Scripted::attach(vec![("dumpsys package", said)]).await;
+    let Some(output) = capture("shell/am/dumpsys-package_not-found.txt") else { return };
+    let (_, device) = Scripted::attach(vec![("dumpsys package", output)]).await;
     let error = device.package_info(&AppId("com.funnyenglish.app".into())).await.unwrap_err();
     assert!(matches!(error, Error::NoSuchApp { .. }), "{error}");
 }

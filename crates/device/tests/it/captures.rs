@@ -161,15 +161,15 @@ fn truncated_capture_gives_the_nodes_before_the_cut() {
         let (name, output) = (dump.name(), dump.bytes());
         let whole = read_saved(&output).unwrap().tree;
         let end = output.windows(12).position(|word| word == b"</hierarchy>").unwrap();
-        let mut most = 0;
+        let mut nodes_read = 0;
         for cut in (0..end).step_by(100) {
             assert!(read_dump(&output[..cut]).is_err(), "{cut} bytes of {name}");
             let Ok(SavedTree { tree, faults }) = read_saved(&output[..cut]) else { continue };
             assert!(!faults.is_empty());
             assert_eq!(tree.nodes[..], whole.nodes[..tree.nodes.len()], "{cut} of {name}");
-            most = tree.nodes.len();
+            nodes_read = tree.nodes.len();
         }
-        assert!(most + 3 > whole.nodes.len(), "{most} of {name}");
+        assert!(nodes_read + 3 > whole.nodes.len(), "{nodes_read} of {name}");
     }
 }
 

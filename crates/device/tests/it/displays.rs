@@ -70,8 +70,8 @@ async fn recorded_displays_are_parsed() {
         ("shell/window/talos_window-displays.txt", Portrait, (1080, 2340)),
     ];
     for (name, orientation, (width, height)) in recorded {
-        let Some(said) = capture(name) else { continue };
-        let (_phone, device) = Scripted::attach(vec![("dumpsys window displays", said)]).await;
+        let Some(output) = capture(name) else { continue };
+        let (_phone, device) = Scripted::attach(vec![("dumpsys window displays", output)]).await;
         assert_eq!(device.orientation().await.unwrap(), orientation, "{name}");
         assert_eq!(device.screen_size().await.unwrap(), Size { width, height }, "{name}");
     }

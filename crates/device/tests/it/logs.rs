@@ -65,8 +65,8 @@ async fn every_recorded_log_is_read() {
 
 #[tokio::test]
 async fn android_4_4_filters_in_logcat_syntax_without_time() {
-    let said = capture("android-4.4.4/314-logcat-filter.out").unwrap();
-    let (phone, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
+    let output = capture("android-4.4.4/314-logcat-filter.out").unwrap();
+    let (phone, device) = Scripted::attach(dated("2026-11-21T04:50:33", &output)).await;
     let filter = LogFilter { tag: Some("ActivityManager".into()), priority: Priority::Warn };
     let entries = device.read_logs(&filter, 2).await.unwrap();
     assert_eq!(entries.len(), 2);
@@ -82,8 +82,8 @@ async fn android_4_4_filters_in_logcat_syntax_without_time() {
 #[tokio::test]
 async fn unreadable_log_reports_the_phones_message() {
     let missing = b"/system/bin/sh: logcat: not found\r\n".as_slice();
-    for (date, said) in [("2026-11-21T04:50:33", missing), ("date: not found", b"")] {
-        let (_, device) = Scripted::attach(dated(date, said)).await;
+    for (date, output) in [("2026-11-21T04:50:33", missing), ("date: not found", b"")] {
+        let (_, device) = Scripted::attach(dated(date, output)).await;
         let error = device.read_logs(&EVERYTHING, 5).await.unwrap_err().to_string();
         assert!(error.contains("not found"), "{error}");
         let Err(error) = device.follow_logs(&EVERYTHING, None).await else { panic!("{date}") };

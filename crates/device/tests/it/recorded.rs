@@ -36,9 +36,9 @@ impl Services for Recorded {
     }
 }
 
-async fn phone(said: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Android {
+async fn phone(output: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Android {
     let (near, far) = tokio::io::duplex(1 << 20);
-    tokio::spawn(daemon::serve(far, Arc::new(Recorded(said.into_iter().collect()))));
+    tokio::spawn(daemon::serve(far, Arc::new(Recorded(output.into_iter().collect()))));
     Android::attach("recorded", Arc::new(DirectTransport::from_io(near))).await.unwrap()
 }
 
@@ -65,8 +65,8 @@ async fn the_focus_is_read_out_of_every_recorded_window_dump() {
     for set in capture_sets() {
         let mut out = String::new();
         let of = [("android-4.4.4", "-dumpsys-window-windows"), ("shell/window", "")];
-        for (name, said) in files(set, &of) {
-            let device = phone([("dumpsys power; dumpsys window -a", said)]).await;
+        for (name, output) in files(set, &of) {
+            let device = phone([("dumpsys power; dumpsys window -a", output)]).await;
             let focus = match device.foreground().await {
                 Ok(Foreground::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
                 Ok(front) => front.to_string(),
@@ -87,8 +87,8 @@ async fn the_screen_is_read_out_of_every_recorded_display_dump() {
             ("shell/window", "displays"),
             ("shell/activity", "xiaomi"),
         ];
-        for (name, said) in files(set, &of) {
-            let device = phone([("dumpsys window displays", said)]).await;
+        for (name, output) in files(set, &of) {
+            let device = phone([("dumpsys window displays", output)]).await;
             let size = match device.screen_size().await {
                 Ok(size) => format!("{}x{}", size.width, size.height),
                 Err(error) => format!("error: {}", first_line(&error.to_string())),
@@ -105,8 +105,8 @@ async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
         let mut out = String::new();
         let displays = b"  Display: mDisplayId=0\n    init=1x2 3dpi cur=1x2\n".to_vec();
         let of = [("android-4.4.4", "011-getprop"), ("shell/getprop", "")];
-        for (name, said) in files(set, &of) {
-            let answers = [("getprop", said), ("dumpsys window displays", displays.clone())];
+        for (name, output) in files(set, &of) {
+            let answers = [("getprop", output), ("dumpsys window displays", displays.clone())];
             let device = phone(answers).await;
             let info = device.info().await.unwrap();
             writeln!(
@@ -118,9 +118,9 @@ async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
             assert_eq!(info.battery, None, "no battery output here");
         }
         let of = [("android-4.4.4", "035-dumpsys-battery"), ("shell/battery", "")];
-        for (name, said) in files(set, &of) {
+        for (name, output) in files(set, &of) {
             let answers =
-                [("dumpsys battery", said), ("dumpsys window displays", displays.clone())];
+                [("dumpsys battery", output), ("dumpsys window displays", displays.clone())];
             writeln!(out, "{name}: {:?}", phone(answers).await.info().await.unwrap().battery)
                 .unwrap();
         }
@@ -138,9 +138,9 @@ async fn apps_are_read_out_of_every_recorded_list() {
             ("shell/pmlist", "pm-list-s"),
             ("shell/errors", "pm-list"),
         ];
-        for (name, said) in files(set, &of) {
-            let text = String::from_utf8_lossy(&said).into_owned();
-            let answers = [("pm list packages", said), ("pm list packages -3", Vec::new())];
+        for (name, output) in files(set, &of) {
+            let text = String::from_utf8_lossy(&output).into_owned();
+            let answers = [("pm list packages", output), ("pm list packages -3", Vec::new())];
             match phone(answers).await.apps().await {
                 Ok(AppList { apps, .. }) => {
                     assert_eq!(apps.len(), text.matches("package:").count(), "{name}");
@@ -168,31 +168,35 @@ async fn every_recorded_failure_reports_the_phones_message() {
         files.map(|file| (file.name(), file.bytes())).collect::<Vec<_>>()
     };
     let tap = Gesture::Tap { at: Point { x: 1, y: 2 } };
-    for (name, said) in files("shell/errors", "input-tap") {
-        let device = phone([("input tap 1 2", said)]).await;
+    for (name, output) in files("shell/errors", "input-tap") {
+        let device = phone([("input tap 1 2", output)]).await;
         let error = device.touch(tap).await.unwrap_err().to_string();
         assert!(error.contains("SecurityException"), "{name}: {error}");
     }
-    for (name, said) in files("shell/errors", "uiautomator_") {
-        let text = String::from_utf8_lossy(&said).trim().to_owned();
-        let error =
-            phone([(DUMP, said)]).await.tree(thumbwire_device::TreeDetail::Full).await.unwrap_err();
+    for (name, output) in files("shell/errors", "uiautomator_") {
+        let text = String::from_utf8_lossy(&output).trim().to_owned();
+        let error = phone([(DUMP, output)])
+            .await
+            .tree(thumbwire_device::TreeDetail::Full)
+            .await
+            .unwrap_err();
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
     let launch = "entry=$(cmd package resolve-activity --brief 'com.x' 2>/dev/null | tail -n 1 2>/dev/null); \
                   case $entry in 'com.x'/*) am start -a android.intent.action.MAIN \
                   -c android.intent.category.LAUNCHER -f 0x10200000 -n \"$entry\" ;; \
                   *) monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1 ;; esac";
-    for (name, said) in
+    for (name, output) in
         ["149-monkey", "151-monkey"].map(|part| files("android-4.4.4", part)).concat()
     {
-        let text = String::from_utf8_lossy(&said).lines().next().unwrap().to_owned();
-        let error = phone([(launch, said)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
+        let text = String::from_utf8_lossy(&output).lines().next().unwrap().to_owned();
+        let error =
+            phone([(launch, output)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
     let wrong = ["071-input", "076-input", "079-input", "086-input"];
-    for (name, said) in wrong.map(|part| files("android-4.4.4", part)).concat() {
-        let device = phone([("input tap 1 2", said)]).await;
+    for (name, output) in wrong.map(|part| files("android-4.4.4", part)).concat() {
+        let device = phone([("input tap 1 2", output)]).await;
         let error = device.touch(tap).await.unwrap_err().to_string();
         assert!(error.contains("Error: "), "{name}: {error}");
     }

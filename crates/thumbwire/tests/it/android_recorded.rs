@@ -1,10 +1,10 @@
 //! Replays the calls recorded from the original Android MCP server: about the same phone, our
 //! replies match.
 //!
-//! The recordings may not be copied into this repository. This file supplies what the session underneath
-//! returned, derived from the recordings. Replies are compared as a whole, except for the shape of
-//! elements, where the document counts and the original is wrong, and for schema error messages,
-//! which are pydantic's.
+//! The recordings may not be copied into this repository. This file supplies what the session
+//! underneath returned, derived from the recordings. Replies are compared as a whole, except for
+//! the shape of elements, where the document counts and the original is wrong, and for schema error
+//! messages, which are pydantic's.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

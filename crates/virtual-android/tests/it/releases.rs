@@ -1,5 +1,5 @@
-//! The same commands on each release: a golden for each ([`golden`]), and lines of real phones of that release
-//! that ours must have too. Start with [`COMMANDS`].
+//! The same commands on each release: a golden for each ([`golden`]), and lines of real phones of
+//! that release that ours must have too. Start with [`COMMANDS`].
 
 use crate::common::difference::{Answer, golden};
 use crate::common::{Wired, capture};

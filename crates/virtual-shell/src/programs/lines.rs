@@ -114,7 +114,7 @@ pub(super) async fn cmp(call: &Invocation) -> Outcome {
     options.at_least(1)?;
     options.at_most(4)?;
     let names = [options.rest[0].as_str(), options.rest.get(1).map_or("-", String::as_str)];
-    let most = options.number('n')?.unwrap_or(ALL).min(ALL);
+    let length = options.number('n')?.unwrap_or(ALL).min(ALL);
     let mut contents = [Vec::new(), Vec::new()];
     for (nth, name) in names.iter().enumerate() {
         let skip = match options.rest.get(nth + 2) {
@@ -123,7 +123,7 @@ pub(super) async fn cmp(call: &Invocation) -> Outcome {
         };
         match call.open(name) {
             Ok(input) => {
-                let bytes = input.all(skip.saturating_add(most)).await;
+                let bytes = input.all(skip.saturating_add(length)).await;
                 let start = usize::try_from(skip).unwrap_or(usize::MAX);
                 contents[nth] = bytes.get(start..).unwrap_or_default().to_vec();
             }

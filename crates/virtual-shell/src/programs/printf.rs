@@ -177,7 +177,7 @@ fn unescape(rest: &mut &str, text: &mut Vec<u8>, zero: bool) -> bool {
         return false;
     };
     let after = &rest[c.len_utf8()..];
-    let (radix, digits, most) = match c {
+    let (radix, digits, max_digits) = match c {
         'c' => return true,
         'x' => (16, after, 2),
         '0' if zero => (8, after, 3),
@@ -198,7 +198,7 @@ fn unescape(rest: &mut &str, text: &mut Vec<u8>, zero: bool) -> bool {
             return false;
         }
     };
-    let values = digits.chars().take(most).map_while(|c| c.to_digit(radix));
+    let values = digits.chars().take(max_digits).map_while(|c| c.to_digit(radix));
     let (length, value) = values.fold((0, 0), |(n, value), digit| (n + 1, value * radix + digit));
     text.push(value as u8);
     *rest = &digits[length..];

@@ -12,10 +12,10 @@ pub(super) async fn xxd(call: &Invocation) -> Outcome {
     let default_group = if plain { columns } else { 2 };
     let group = options.number('g')?.map_or(default_group, |n| n as usize);
     let skip = options.number('s')?.unwrap_or(0);
-    let most = options.number('l')?.unwrap_or(ALL).saturating_add(skip);
+    let end = options.number('l')?.unwrap_or(ALL).saturating_add(skip);
     let mut status = 0;
     let Some(input) = open(call, options.files()[0], &mut status).await else { return Ok(status) };
-    let bytes = input.all(most.min(ALL)).await;
+    let bytes = input.all(end.min(ALL)).await;
     if options.has('r') {
         call.out(reversed(&bytes, plain, columns)).await?;
         return Ok(0);

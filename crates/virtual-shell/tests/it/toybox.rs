@@ -20,8 +20,8 @@ const FILES: &str = "umask 0; printf 'alpha 1\\nbeta 22\\ngamma 333\\nbeta 22\\n
                      printf '\\001\\002hello\\000world!\\377\\n' > b; ";
 
 /// Scripts for toybox's programs, with standard error. Not here, because Debian's version is alone
-/// with it: `head` and `tail` take an unknown option for a number, `grep 'a\\|b'` looks for the text
-/// `a|b`, `tail -n 0` prints everything, `ls FOLDER FILE` begins with an empty line.
+/// with it: `head` and `tail` take an unknown option for a number, `grep 'a\\|b'` looks for the
+/// text `a|b`, `tail -n 0` prints everything, `ls FOLDER FILE` begins with an empty line.
 const SCRIPTS: &[&str] = &[
     // sed
     "sed s/a/X/ t",

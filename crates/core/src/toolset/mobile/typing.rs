@@ -100,7 +100,7 @@ fn typed(typing: &TextInput, result: TypeResult) -> Reply {
             text.push_str(&format!("\nBut the field shows {many}{:?}", truncate(shows, SHOWN)));
         }
         Readback::Hidden => text.push_str("\nNot checked: the field hides its content"),
-        Readback::NoField => text.push_str("\nNot checked: there is no text field to read back"),
+        Readback::NoField => text.push_str("\nNot checked: no text field could be read"),
     }
     let (name, shows) = match field {
         Readback::Same => ("same", None),

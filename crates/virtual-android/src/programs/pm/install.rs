@@ -1,7 +1,8 @@
 //! `pm install` and `pm uninstall`. Source: `PackageManagerShellCommand.java` of Android 14. The
 //! sessions are in `sessions`.
 //!
-//! The checks of an APK, and every `Failure […]`, are in `thumbwire_virtual_android_system::packages`.
+//! The checks of an APK, and every `Failure […]`, are in
+//! `thumbwire_virtual_android_system::packages`.
 
 use super::super::Invocation;
 use crate::latency;
