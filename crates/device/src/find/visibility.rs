@@ -94,6 +94,9 @@ pub fn visibility(tree: &Tree) -> Vec<Visibility> {
 ///
 /// A node that the platform reports as displayed is on the screen even if its parents' bounds say
 /// otherwise: one capture has a car's popup with children below its own bottom edge.
+///
+/// A parent that shows nothing itself hides no child: the content of a scrolled web page has bounds
+/// above the screen, or inverted ones, while a bar that stays in place is inside it.
 pub(super) fn visible_rects(tree: &Tree) -> Vec<Result<Rect, HiddenReason>> {
     const SCREEN: Rect = Rect { left: 0, top: 0, right: i32::MAX, bottom: i32::MAX };
     struct Clip {
@@ -108,8 +111,9 @@ pub(super) fn visible_rects(tree: &Tree) -> Vec<Result<Rect, HiddenReason>> {
         if part.is_empty() && node.displayed == Some(true) {
             part = node.bounds.intersection(root);
         }
-        let root = if outer.is_none() { part } else { root };
-        clips.push(Clip { parents: part, root });
+        let clip = if part.is_empty() { parents } else { part };
+        let root = if outer.is_none() { clip } else { root };
+        clips.push(Clip { parents: clip, root });
         match node.displayed {
             _ if node.bounds.is_empty() => Err(HiddenReason::NoSize),
             _ if node.bounds.intersection(SCREEN).is_empty() => Err(HiddenReason::OffScreen),
@@ -176,6 +180,30 @@ mod tests {
             "its window ends above it"
         );
         assert_eq!(showing[8].part(), rect([0, 20, 80, 40]), "the platform's flag wins");
+    }
+
+    #[test]
+    fn parent_that_shows_nothing_hides_no_child() {
+        let node = |parent, [left, top, right, bottom]: [i32; 4]| {
+            let bounds = Rect { left, top, right, bottom };
+            Node { parent, bounds, ..Node::default() }
+        };
+        for page in [[0, 60, 200, -700], [0, -900, 200, -100], [0, 0, 0, 0], [200, 60, 0, 400]] {
+            let nodes = vec![
+                node(None, [0, 0, 200, 400]),
+                node(Some(0), page),
+                node(Some(1), page),
+                node(Some(2), [0, 350, 200, 400]),
+                node(Some(2), [0, 390, 200, 450]),
+                node(Some(2), [0, 60, 200, -300]),
+                node(Some(2), [0, 420, 200, 450]),
+            ];
+            let showing = visibility(&Tree { nodes, ..Tree::default() });
+            let parts: Vec<_> = showing.iter().map(|node| node.part()).collect();
+            assert_eq!(parts[3], Rect { left: 0, top: 350, right: 200, bottom: 400 }, "{page:?}");
+            assert_eq!(parts[4], Rect { left: 0, top: 390, right: 200, bottom: 400 }, "{page:?}");
+            assert!([1, 2, 5, 6].iter().all(|&at: &usize| parts[at].is_empty()), "{page:?}");
+        }
     }
 
     #[test]
