@@ -15,7 +15,7 @@ mod outline;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use thumbwire_device::find::{HiddenReason, Visibility, is_element, visibility};
-use thumbwire_device::{Point, Rect, Tree};
+use thumbwire_device::{Node, Point, Rect, Tree};
 
 pub use controls::{Controls, kind};
 pub use difference::{Difference, content_moved, difference};
@@ -129,21 +129,31 @@ impl Snapshot {
 
     /// The texts and descriptions of a node and its descendants, in document order.
     fn texts(&self, node: usize) -> impl Iterator<Item = (&str, &str)> {
-        let depth = self.tree.nodes[node].depth;
-        let below = self.tree.nodes[node + 1..].iter().take_while(move |below| below.depth > depth);
-        std::iter::once(&self.tree.nodes[node])
-            .chain(below)
+        self.subtree(node)
             .map(|node| (&*node.text, &*node.description))
             .filter(|words| *words != ("", ""))
     }
 
+    /// A node and its descendants, in document order.
+    fn subtree(&self, node: usize) -> impl Iterator<Item = &Node> {
+        let depth = self.tree.nodes[node].depth;
+        let below = self.tree.nodes[node + 1..].iter().take_while(move |below| below.depth > depth);
+        std::iter::once(&self.tree.nodes[node]).chain(below)
+    }
+
     /// A sentence with the refs and places of several candidates.
     pub fn describe_several(&self, nodes: &[usize], numbers: RefVisibility) -> String {
+        format!("{} elements match: {}", nodes.len(), self.describe_each(nodes, numbers))
+    }
+
+    /// The refs, texts and places of some elements.
+    pub fn describe_each(&self, nodes: &[usize], numbers: RefVisibility) -> String {
         const MAX_COUNT: usize = 5;
         let listed = &nodes[..nodes.len().min(MAX_COUNT)];
         let own = |node: usize| self.texts_of(node);
         // Candidates with the same text are described by the text around them.
-        let are_alike = listed.windows(2).all(|pair| own(pair[0]) == own(pair[1]));
+        let are_alike =
+            listed.len() > 1 && listed.windows(2).all(|pair| own(pair[0]) == own(pair[1]));
         let describe = |&node: &usize| {
             let Rect { left, top, right, bottom } = self.shown(node);
             let place = format!("[{left},{top}][{right},{bottom}]");
@@ -157,7 +167,7 @@ impl Snapshot {
         let named: Vec<String> = listed.iter().map(describe).collect();
         let more = nodes.len().saturating_sub(MAX_COUNT);
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{} elements match: {}{tail}", nodes.len(), named.join(", "))
+        named.join(", ") + &tail
     }
 
     /// The texts of the smallest part of the screen around a node that says more than the node
@@ -182,6 +192,17 @@ impl Snapshot {
         thumbwire_base::truncate(&different.join(", "), MAX_LENGTH)
     }
 
+    /// Whether the strings of a node, of what is in it, or of what takes its taps have the word
+    /// `search`. Apps in all languages have English ids and classes.
+    pub fn speaks_of_searching(&self, node: usize) -> bool {
+        let says = |node: &Node| {
+            let all = [&node.text, &node.description, &node.hint, &node.id, &node.class];
+            all.into_iter().any(|text| text.to_lowercase().contains("search"))
+        };
+        let receiver = thumbwire_device::find::tap_receiver(&self.tree, node);
+        says(&self.tree.nodes[receiver]) || self.subtree(node).take(20).any(says)
+    }
+
     fn visible_ref(&self, node: usize, numbers: RefVisibility) -> Option<ElementRef> {
         self.ref_of(node).filter(|_| numbers == RefVisibility::Known)
     }
@@ -201,7 +222,7 @@ const MAX_NAME: usize = 100;
 
 #[cfg(test)]
 mod tests {
-    use thumbwire_device::{Flags, Node};
+    use thumbwire_device::Flags;
 
     use super::*;
 

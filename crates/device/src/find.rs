@@ -10,7 +10,8 @@ mod search;
 mod visibility;
 
 pub use search::{
-    FindResult, FlagFilter, Locator, Query, find, find_hidden, search, search_hidden,
+    FindResult, FlagFilter, Locator, Query, field_of, find, find_field, find_hidden, search,
+    search_hidden, visible_fields,
 };
 pub use visibility::{HiddenReason, Visibility, visibility};
 

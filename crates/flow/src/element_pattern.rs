@@ -5,6 +5,7 @@
 //! ("Selectors" of its documentation): a text or id must match as a whole, several matches are no
 //! error, and the first one counts.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use regex_lite::{Regex, RegexBuilder};
@@ -19,7 +20,7 @@ pub(super) const COPIED_TEXT: char = '\u{10FFFD}';
 pub struct ElementPattern {
     /// Matches its text, hint or description.
     pub text: Option<TextPattern>,
-    /// Matches its id, with or without the part up to the last `/`.
+    /// Matches its id, with or without the part up to the last `/`, on either side.
     pub id: Option<TextPattern>,
     /// Matches its class, whole or the part after the last `.`.
     pub class: Option<TextPattern>,
@@ -88,6 +89,8 @@ pub enum ElementTrait {
 pub struct TextPattern {
     written: String,
     pattern: Option<Regex>,
+    /// The pattern of an id without its `package:id/`: tags of Compose have none.
+    id_name: Option<Box<TextPattern>>,
 }
 
 impl PartialEq for TextPattern {
@@ -116,7 +119,12 @@ impl TextPattern {
             .multi_line(true)
             .size_limit(MAX_SIZE)
             .build();
-        Ok(Self { written: written.to_owned(), pattern: pattern.ok() })
+        let id_name = written.rsplit_once(":id/").map(|(_, name)| Self::new(name)).transpose()?;
+        Ok(Self {
+            written: written.to_owned(),
+            pattern: pattern.ok(),
+            id_name: id_name.map(Box::new),
+        })
     }
 
     /// The pattern as written.
@@ -134,6 +142,19 @@ impl TextPattern {
         })
     }
 
+    /// Whether an id matches, with or without the part up to the last `/`.
+    fn matches_id(&self, id: &str) -> bool {
+        let short = id.rsplit('/').next().unwrap_or_default();
+        let matches_tag = |name: &Self| !id.contains(":id/") && name.matches(id);
+        self.matches(id) || self.matches(short) || self.id_name.as_deref().is_some_and(matches_tag)
+    }
+
+    /// Whether it is an id as lists of elements write one for what has no other name: `#save_draft`.
+    fn is_listed_id(&self, id: &str) -> bool {
+        let short = id.rsplit('/').next().unwrap_or_default();
+        !short.is_empty() && self.written.strip_prefix('#') == Some(short)
+    }
+
     /// Whether it has no characters with a meaning in regular expressions.
     fn is_literal(&self) -> bool {
         !self
@@ -146,7 +167,7 @@ impl TextPattern {
             return self.clone();
         }
         let written = self.written.replace(COPIED_TEXT, copied);
-        Self::new(&written).unwrap_or(Self { written, pattern: None })
+        Self::new(&written).unwrap_or(Self { written, pattern: None, id_name: None })
     }
 }
 
@@ -197,21 +218,22 @@ impl ElementPattern {
         let mut narrow = |matches: Vec<usize>| {
             found = Some(match found.take() {
                 None => matches,
-                Some(before) => before.into_iter().filter(|at| matches.contains(at)).collect(),
+                Some(before) => {
+                    let matches: HashSet<usize> = matches.into_iter().collect();
+                    before.into_iter().filter(|at| matches.contains(at)).collect()
+                }
             });
         };
         if let Some(text) = &self.text {
             let has_text = |node: &Node| {
                 let all = [&node.text, &node.hint, &node.description];
                 all.into_iter().any(|one| !one.is_empty() && text.matches(one))
+                    || text.is_listed_id(&node.id)
             };
             narrow(innermost(tree, nodes, &has_text));
         }
         if let Some(id) = &self.id {
-            let named = |node: &Node| {
-                let short = node.id.rsplit('/').next().unwrap_or_default();
-                !node.id.is_empty() && (id.matches(&node.id) || id.matches(short))
-            };
+            let named = |node: &Node| !node.id.is_empty() && id.matches_id(&node.id);
             narrow(innermost(tree, nodes, &named));
         }
         for (side, other) in &self.beside {
@@ -289,19 +311,13 @@ impl ElementPattern {
 /// label often say the same.
 fn innermost(tree: &Tree, nodes: &[usize], is: &dyn Fn(&Node) -> bool) -> Vec<usize> {
     let matches: Vec<usize> = nodes.iter().copied().filter(|&at| is(&tree.nodes[at])).collect();
-    let mut found = Vec::new();
-    for &one in &matches {
-        let mut deepest = one;
-        while let Some(&child) =
-            matches.iter().rev().find(|&&at| tree.nodes[at].parent == Some(deepest))
-        {
-            deepest = child;
-        }
-        if !found.contains(&deepest) {
-            found.push(deepest);
-        }
-    }
-    found
+    let last_child: HashMap<usize, usize> =
+        matches.iter().filter_map(|&at| Some((tree.nodes[at].parent?, at))).collect();
+    let mut seen = HashSet::new();
+    let deepest = |&one: &usize| {
+        std::iter::successors(Some(one), |at| last_child.get(at).copied()).last().unwrap_or(one)
+    };
+    matches.iter().map(deepest).filter(|&at| seen.insert(at)).collect()
 }
 
 /// The nodes on one side of any of the others, the nearest first.
@@ -466,6 +482,28 @@ mod tests {
         nodes[3].flags.clickable = true;
         nodes[7].flags = Flags { enabled: false, checked: true, ..Flags::default() };
         Tree { nodes, ..Tree::default() }
+    }
+
+    #[test]
+    fn ids_match_with_and_without_a_package() {
+        let with_id = |id: &str| Tree {
+            nodes: vec![Node { id: id.into(), ..Node::default() }],
+            ..Tree::default()
+        };
+        for (written, id, same) in [
+            ("com.x:id/total", "total", true),
+            ("com\\.x:id/tot.*", "total", true),
+            (".*:id/total", "total", true),
+            ("total", "com.x:id/total", true),
+            ("com.x:id/total", "com.y:id/total", false),
+            ("com.x:id/total", "subtotal", false),
+        ] {
+            let id_pattern = TextPattern::new(written).unwrap();
+            let pattern = ElementPattern { id: Some(id_pattern), ..ElementPattern::default() };
+            let found = pattern.find(&with_id(id), &|_| true);
+            assert_eq!(!found.is_empty(), same, "{written} {id}");
+        }
+        assert_eq!(text("#total").find(&with_id("com.x:id/total"), &|_| true), [0]);
     }
 
     fn check(pattern: ElementPattern, expected: &[usize]) {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::find::{
-    FindResult, FlagFilter, HiddenReason, Locator, Query, Visibility, find, find_hidden, search,
-    search_hidden,
+    FindResult, FlagFilter, HiddenReason, Locator, Query, Visibility, field_of, find, find_field,
+    find_hidden, search, search_hidden, visible_fields,
 };
 use thumbwire_device::{Gesture, Key, TreeMethod};
 
@@ -47,7 +47,7 @@ impl AttachedDevice {
 
     /// Resolves the target and taps it. The caller holds the action lock.
     pub(super) async fn tap_on(&self, target: &Target) -> Result<TapResult, Failure> {
-        let hit = self.aim(target).await?;
+        let hit = self.aim(target, AimedFor::Tap).await?;
         self.tap_at(target, &hit).await?;
         Ok(hit)
     }
@@ -64,13 +64,14 @@ impl AttachedDevice {
     }
 
     /// Where a tap on the target goes. A keyboard that covers it is closed first.
-    pub(super) async fn aim(&self, target: &Target) -> Result<TapResult, Failure> {
+    pub(super) async fn aim(
+        &self,
+        target: &Target,
+        aimed_for: AimedFor,
+    ) -> Result<TapResult, Failure> {
         let cache = &self.screen.cache;
         let lists = (cache.listing.last(), cache.controls.last());
-        let mut aimed = match target {
-            Target::Listed(id) => self.resolve_id(*id).await,
-            target => self.resolve_named(target).await,
-        };
+        let mut aimed = self.resolve(target, aimed_for).await;
         if matches!(aimed, Err(TargetError::UnderKeyboard)) {
             self.act(self.device.press(Key::Back)).await?;
             aimed = match (target, lists) {
@@ -80,8 +81,15 @@ impl AttachedDevice {
                 (Target::Listed(ElementId::Number(number)), (_, Some(last))) => {
                     self.find_now(*number, &last.value).await
                 }
-                (target, _) => self.resolve_named(target).await,
+                (target, _) => self.resolve(target, aimed_for).await,
             };
+        }
+        if aimed_for == AimedFor::Text {
+            let numbers = match target {
+                Target::Listed(ElementId::Number(_)) => RefVisibility::Unknown,
+                _ => RefVisibility::Known,
+            };
+            aimed = aimed.and_then(|hit| take_field(hit, numbers));
         }
         aimed.map_err(|miss| match miss {
             TargetError::Unknown => not_found(target, None),
@@ -94,10 +102,16 @@ impl AttachedDevice {
         })
     }
 
-    async fn resolve_named(&self, target: &Target) -> Result<TapResult, TargetError> {
+    async fn resolve(
+        &self,
+        target: &Target,
+        aimed_for: AimedFor,
+    ) -> Result<TapResult, TargetError> {
         match target {
             Target::Listed(id) => self.resolve_id(*id).await,
-            Target::Named { id, text } => self.resolve_name(id.as_deref(), text.as_deref()).await,
+            Target::Named { id, text } => {
+                self.resolve_name(id.as_deref(), text.as_deref(), aimed_for).await
+            }
             Target::Selector { selector: criteria, index } => {
                 self.resolve_selector(criteria, *index).await
             }
@@ -108,13 +122,18 @@ impl AttachedDevice {
         &self,
         id: Option<&str>,
         text: Option<&str>,
+        aimed_for: AimedFor,
     ) -> Result<TapResult, TargetError> {
         let snapshot = self
             .snapshot(SnapshotOptions { max_age: JUST_SEEN, ..SnapshotOptions::default() })
             .await?;
         let words = [id.map(Locator::Id), text.map(Locator::Text)];
-        for sought in words.into_iter().flatten() {
-            match find(&snapshot.tree, sought) {
+        let words = || words.into_iter().flatten();
+        // Who wants to type gets an element that is not a field only if none has the name.
+        let fields = words().filter(|_| aimed_for == AimedFor::Text);
+        let found = fields.map(|sought| find_field(&snapshot.tree, sought));
+        for result in found.chain(words().map(|sought| find(&snapshot.tree, sought))) {
+            match result {
                 FindResult::One(node) => {
                     let node = named_element(&snapshot, node);
                     return hit(&snapshot, node, RefVisibility::Known);
@@ -127,7 +146,7 @@ impl AttachedDevice {
                 FindResult::None => {}
             }
         }
-        let hidden = words.into_iter().flatten().find_map(|it| find_hidden(&snapshot.tree, it));
+        let hidden = words().find_map(|it| find_hidden(&snapshot.tree, it));
         Err(hidden_target(hidden))
     }
 
@@ -206,6 +225,38 @@ fn refused(id: ElementId, error: LookupError) -> TargetError {
     let none = error == LookupError::NoList;
     let number = number.to_string();
     TargetError::Failed(Cause::StaleReference { list: "controls", number, reason, none }.into())
+}
+
+/// What a target is tapped for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AimedFor {
+    /// The tap itself.
+    Tap,
+    /// The focus, for a text: only fields are tapped.
+    Text,
+}
+
+/// The field that the target of a text stands for. A screen without any field may have something
+/// that opens one; only what speaks of searching is tapped for that, never a button that might send
+/// or delete.
+fn take_field(hit: TapResult, numbers: RefVisibility) -> Result<TapResult, TargetError> {
+    let snapshot = Arc::clone(&hit.snapshot);
+    let fields = visible_fields(&snapshot.tree);
+    match field_of(&snapshot.tree, hit.node, &fields) {
+        Some(node) if node == hit.node => Ok(hit),
+        Some(node) => self::hit(&snapshot, node, numbers),
+        None if fields.is_empty() && snapshot.speaks_of_searching(hit.node) => Ok(hit),
+        None => {
+            let fields = match &fields[..] {
+                [] => "there is none on this screen; tap what opens one first".into(),
+                fields => format!(
+                    "text fields on this screen: {}",
+                    snapshot.describe_each(fields, numbers)
+                ),
+            };
+            Err(TargetError::Because(format!("it is not a text field; {fields}")))
+        }
+    }
 }
 
 /// Why a target cannot be tapped.

@@ -18,6 +18,7 @@ use thumbwire_device::{
 use tokio::time::Instant;
 
 use super::attached_device::AttachedDevice;
+use super::target::AimedFor;
 use crate::action::{Cause, Failure, Outcome, Readback, TapResult, Target, TextInput, TypeResult};
 
 /// How often a field is erased before giving up.
@@ -205,7 +206,7 @@ impl AttachedDevice {
     /// Gives the target the focus, and returns the field that has it afterwards. A field that has
     /// it already is not tapped: that would move the cursor into its text.
     async fn focus(&self, target: &Target) -> Result<(TapResult, Node, Option<Editor>), Failure> {
-        let hit = self.aim(target).await?;
+        let hit = self.aim(target, AimedFor::Text).await?;
         let meant = &hit.snapshot.tree.nodes[hit.node];
         if text_field::is_text_field(meant) && meant.flags.focused {
             let editor = self.editor_of(meant).await;

@@ -114,10 +114,15 @@ pub enum LookupError {
 /// [`LookupError::NotListed`], [`LookupError::Gone`] or [`LookupError::Ambiguous`].
 pub fn lookup<L: Listing>(id: L::Id, listed: &L, now: &L) -> Result<usize, LookupError> {
     let node = listed.node_of(id).ok_or(LookupError::NotListed)?;
-    match find_again(listed, node, now) {
-        FindResult::One(node) => Ok(node),
-        FindResult::None => Err(LookupError::Gone),
-        FindResult::Ambiguous(nodes) => {
+    let found = find_again(listed, node, now);
+    // A ref names one element for good: a field without a name may have moved.
+    let kept = now.node_of(id).filter(|_| L::OUTLIVES_ACTIONS);
+    match (found, kept) {
+        (FindResult::One(node), _) => Ok(node),
+        (FindResult::None, Some(node)) => Ok(node),
+        (FindResult::None, None) => Err(LookupError::Gone),
+        (FindResult::Ambiguous(nodes), Some(node)) if nodes.contains(&node) => Ok(node),
+        (FindResult::Ambiguous(nodes), _) => {
             Err(LookupError::Ambiguous(now.snapshot().describe_several(&nodes, L::REFS)))
         }
     }

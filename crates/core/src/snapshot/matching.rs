@@ -4,12 +4,13 @@
 //! that stayed in place. Both compare an element with its [`MatchCandidates`]: if every row of a
 //! list has the same button, the row identifies it.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use thumbwire_device::Rect;
 use thumbwire_device::find::{FindResult, is_slider};
 use thumbwire_device::text_field::is_text_field;
+use thumbwire_device::{Node, Rect};
 
 use super::{ElementRef, Snapshot};
 
@@ -23,11 +24,26 @@ const WORDS: usize = 64;
 
 fn face(snapshot: &Snapshot, node: usize) -> NodeFingerprint<'_> {
     let it = &snapshot.tree.nodes[node];
-    // What was typed or set does not make it another element, nor does what a list shows.
-    let text = if is_text_field(it) || is_slider(it) { "" } else { &*it.text };
-    let nameless = text.is_empty() && it.description.is_empty() && !it.flags.scrollable;
-    let inside = if nameless { sum(snapshot.texts(node).take(WORDS)) } else { None };
-    ([&it.package, &it.id, &it.class, text, &it.description], inside)
+    let (text, description) = lasting_words(it);
+    // What a list shows does not make it another element.
+    let nameless = text.is_empty() && description.is_empty() && !it.flags.scrollable;
+    let inside = if nameless { sum(words(snapshot, node).take(WORDS)) } else { None };
+    ([&it.package, &it.id, &it.class, text, description], inside)
+}
+
+/// A node's text and description, without what was typed or set: that does not make it another
+/// element.
+fn lasting_words(node: &Node) -> (&str, &str) {
+    match (is_text_field(node) || is_slider(node), &*node.text, &*node.description) {
+        (true, text, description) if text == description => ("", ""),
+        (true, _, description) => ("", description),
+        (false, text, description) => (text, description),
+    }
+}
+
+/// The words of a node and its descendants, in document order, as far as they last.
+fn words(snapshot: &Snapshot, node: usize) -> impl Iterator<Item = (&str, &str)> {
+    snapshot.subtree(node).map(lasting_words).filter(|words| *words != ("", ""))
 }
 
 /// `None` if there are no texts.
@@ -55,14 +71,15 @@ pub(super) fn same(
         MatchCandidates::new(old, alike(old, those)),
     );
     let anonymous = is_anonymous(&was);
+    let same_words = SameWords::default();
     let out = |&new_nodes: &usize| {
-        let pair = Pair { now: &now, new_nodes, then: &then, was: node };
+        let pair = Pair { now: &now, new_nodes, then: &then, was: node, same_words: &same_words };
         // If several rows have the same text, the row does not identify the element.
         let as_it = |&&other: &&usize| same_text((old, other), (old, node), pair.up());
         pair.has_its_row() && then.nodes.iter().filter(as_it).count() == 1
     };
     let in_place = |&new_nodes: &usize| {
-        let pair = Pair { now: &now, new_nodes, then: &then, was: node };
+        let pair = Pair { now: &now, new_nodes, then: &then, was: node, same_words: &same_words };
         pair.is_in_place() && pair.has_its_neighbours()
     };
     match now.nodes.as_slice() {
@@ -125,6 +142,7 @@ pub(super) fn reuse_refs(
         faces.entry(face(old, element.node)).or_default().1.push(element.node);
     }
     let mut kept = HashMap::new();
+    let same_words = SameWords::default();
     for (new_nodes, old_nodes) in
         faces.into_values().filter(|(now, then)| !now.is_empty() && !then.is_empty())
     {
@@ -135,7 +153,7 @@ pub(super) fn reuse_refs(
         for &new_nodes in &now.nodes {
             // Removed when matched: of two identical elements in the same place, one is new.
             let Some(was) = left.remove(&edges(snapshot.shown(new_nodes))) else { continue };
-            let pair = Pair { now: &now, new_nodes, then: &then, was };
+            let pair = Pair { now: &now, new_nodes, then: &then, was, same_words: &same_words };
             // A scrolled area is where it was, whatever it shows.
             let is_area = snapshot.tree.nodes[new_nodes].flags.scrollable;
             if (is_area || pair.is_only() || pair.has_its_row() || pair.has_its_neighbours())
@@ -152,8 +170,33 @@ pub(super) fn reuse_refs(
         {
             kept.insert(*new_nodes, id);
         }
+        keep_moved_fields(&mut kept, (&now, &then), &same_words);
     }
     kept
+}
+
+/// Fields without ids and names move together when a keyboard opens: if all of them are still there,
+/// as large as they were and among the same words, each keeps its ref.
+fn keep_moved_fields(
+    kept: &mut HashMap<usize, ElementRef>,
+    (now, then): (&MatchCandidates<'_>, &MatchCandidates<'_>),
+    same_words: &SameWords,
+) {
+    let pairs = now.nodes.iter().zip(&then.nodes).map(|(&new_nodes, &was)| Pair {
+        now,
+        new_nodes,
+        then,
+        was,
+        same_words,
+    });
+    let pairs: Vec<Pair<'_>> = pairs.collect();
+    if now.snapshot.tree.front == then.snapshot.tree.front
+        && now.nodes.len() == then.nodes.len()
+        && pairs.iter().all(|pair| pair.is_field_of_same_size() && pair.has_its_neighbours())
+    {
+        let ids = pairs.iter().map(|pair| Some((pair.new_nodes, then.snapshot.ref_of(pair.was)?)));
+        kept.extend(ids.flatten());
+    }
 }
 
 fn edges(Rect { left, top, right, bottom }: Rect) -> [i32; 4] {
@@ -193,7 +236,12 @@ struct Pair<'a> {
     new_nodes: usize,
     then: &'a MatchCandidates<'a>,
     was: usize,
+    same_words: &'a SameWords,
 }
+
+/// Which nodes of two snapshots have been found to contain the same words: each of many siblings
+/// asks about their parents.
+type SameWords = RefCell<HashMap<(usize, usize), bool>>;
 
 impl Pair<'_> {
     /// Whether it is unique in both snapshots.
@@ -210,7 +258,7 @@ impl Pair<'_> {
     fn has_its_row(&self) -> bool {
         let up = self.up();
         let says_more = above(self.then.snapshot, self.was, up).is_some_and(|row| {
-            !self.then.snapshot.texts(row).eq(self.then.snapshot.texts(self.was))
+            !words(self.then.snapshot, row).eq(words(self.then.snapshot, self.was))
         });
         says_more && self.same_text(up)
     }
@@ -220,19 +268,34 @@ impl Pair<'_> {
         self.same_text(self.up() + 1)
     }
 
+    fn is_field_of_same_size(&self) -> bool {
+        let node = &self.now.snapshot.tree.nodes[self.new_nodes];
+        let was = &self.then.snapshot.tree.nodes[self.was];
+        let size = |Rect { left, top, right, bottom }| (right - left, bottom - top);
+        is_text_field(node) && size(node.bounds) == size(was.bounds)
+    }
+
     fn is_in_place(&self) -> bool {
         self.now.snapshot.shown(self.new_nodes) == self.then.snapshot.shown(self.was)
     }
 
     fn same_text(&self, up: usize) -> bool {
-        same_text((self.now.snapshot, self.new_nodes), (self.then.snapshot, self.was), up)
+        let (look, old) = (self.now.snapshot, self.then.snapshot);
+        match (above(look, self.new_nodes, up), above(old, self.was, up)) {
+            (Some(at), Some(was)) => *self
+                .same_words
+                .borrow_mut()
+                .entry((at, was))
+                .or_insert_with(|| words(look, at).eq(words(old, was))),
+            (at, was) => at == was,
+        }
     }
 }
 
 /// Whether the ancestors `up` levels above two nodes contain the same text.
 fn same_text((look, node): (&Snapshot, usize), (old, was): (&Snapshot, usize), up: usize) -> bool {
     match (above(look, node, up), above(old, was, up)) {
-        (Some(at), Some(as_that)) => look.texts(at).eq(old.texts(as_that)),
+        (Some(at), Some(as_that)) => words(look, at).eq(words(old, as_that)),
         (at, as_that) => at == as_that,
     }
 }
@@ -240,4 +303,56 @@ fn same_text((look, node): (&Snapshot, usize), (old, was): (&Snapshot, usize), u
 /// The ancestor `steps` levels up.
 fn above(snapshot: &Snapshot, node: usize, steps: usize) -> Option<usize> {
     std::iter::successors(Some(node), |&at| snapshot.parent(at)).nth(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU32;
+
+    use thumbwire_device::{Flags, Tree};
+
+    use super::super::lookup;
+    use super::*;
+
+    /// A form of two fields without ids below a heading, and a button.
+    fn form(texts: [&str; 2], top: i32, heading: &str) -> Tree {
+        let row = |text: &str, class: &str, top: i32| Node {
+            parent: Some(0),
+            depth: 1,
+            text: text.into(),
+            class: class.into(),
+            bounds: Rect { left: 0, top, right: 100, bottom: top + 20 },
+            flags: Flags { clickable: true, enabled: true, ..Flags::default() },
+            ..Node::default()
+        };
+        let bounds = Rect { left: 0, top: 0, right: 100, bottom: 300 };
+        let nodes = vec![
+            Node { bounds, ..Node::default() },
+            row(heading, "android.widget.TextView", top),
+            row(texts[0], "android.widget.EditText", top + 20),
+            row(texts[1], "android.widget.EditText", top + 40),
+            row("Log in", "android.widget.Button", top + 60),
+        ];
+        Tree { nodes, ..Tree::default() }
+    }
+
+    #[test]
+    fn field_keeps_its_ref_while_text_is_typed_into_it() {
+        let next = AtomicU32::new(1);
+        let empty = Snapshot::number(form(["", ""], 100, "Welcome"), None, &next);
+        let ids = |snapshot: &Snapshot| -> Vec<ElementRef> {
+            snapshot.refs.iter().map(|element| element.id).collect()
+        };
+        // Typing; a keyboard that moves the form up; both at once.
+        for (texts, top) in [(["ann", ""], 100), (["ann", "secret"], 60), (["", "x"], 40)] {
+            let now = Snapshot::number(form(texts, top, "Welcome"), Some(&empty), &next);
+            assert_eq!(ids(&now), ids(&empty), "{texts:?} at {top}");
+            let (now, empty) = (Arc::new(now), Arc::new(empty.clone()));
+            assert_eq!(lookup(empty.refs[2].id, &empty, &now), Ok(3), "{texts:?} at {top}");
+        }
+        // Another page with fields of the same size.
+        let other = Snapshot::number(form(["", ""], 60, "Your address"), Some(&empty), &next);
+        assert!(other.refs[1].id != empty.refs[1].id && other.refs[2].id != empty.refs[2].id);
+    }
 }

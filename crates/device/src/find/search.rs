@@ -12,16 +12,16 @@ use thumbwire_base::visible::visible;
 use super::tap_receiver;
 use super::visibility::{HiddenReason, Visibility, visibility, visible_rects};
 use crate::text_field::is_text_field;
-use crate::{Flags, Node, Tree};
+use crate::{Flags, Node, Rect, Tree};
 
 /// How a caller names an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Locator<'a> {
-    /// A resource id or accessibility identifier, with or without its `package:id/`; else a content
-    /// description.
+    /// A resource id or accessibility identifier, with or without its `package:id/` on either side;
+    /// else a content description.
     Id(&'a str),
-    /// Its text, else its description; tries an exact match, then one ignoring case, then a
-    /// substring.
+    /// Its text, else its description, else its hint; tries an exact match, then one ignoring case,
+    /// then a substring. At last the words of its id, by which lists name what has no other name.
     Text(&'a str),
 }
 
@@ -36,6 +36,16 @@ pub enum FindResult {
     None,
 }
 
+impl FindResult {
+    fn of(matches: Vec<usize>) -> Self {
+        match matches.as_slice() {
+            [] => Self::None,
+            [one] => Self::One(*one),
+            _ => Self::Ambiguous(matches),
+        }
+    }
+}
+
 /// Finds an element among the visible nodes, from the strictest match to the loosest.
 ///
 /// Matches that would receive the same tap (a label inside its button) count as one. If several
@@ -45,11 +55,7 @@ pub fn find(tree: &Tree, sought: Locator<'_>) -> FindResult {
     let parts = visible_rects(tree);
     let mut matches = best_matches(tree, sought, |at| parts[at].is_ok());
     if matches.len() > 1 {
-        let showing = visibility(tree);
-        let free = |at: &usize| matches!(showing[*at], Visibility::Visible { .. });
-        if matches.iter().any(free) {
-            matches.retain(free);
-        }
+        prefer_uncovered(tree, &mut matches);
         let takes_tap = |at: &usize| {
             tree.nodes[tap_receiver(tree, *at)].flags.clickable && !is_text_field(&tree.nodes[*at])
         };
@@ -59,10 +65,101 @@ pub fn find(tree: &Tree, sought: Locator<'_>) -> FindResult {
         let mut targets = BTreeSet::new();
         matches.retain(|&at| targets.insert(tap_receiver(tree, at)));
     }
-    match matches.as_slice() {
-        [] => FindResult::None,
-        [one] => FindResult::One(*one),
-        _ => FindResult::Ambiguous(matches),
+    FindResult::of(matches)
+}
+
+/// Finds the visible text field that a caller means who wants to type. Nothing but a field is ever
+/// found: one that has the name, else the one inside or beside what has it, such as a label.
+pub fn find_field(tree: &Tree, sought: Locator<'_>) -> FindResult {
+    let fields = visible_fields(tree);
+    let parts = visible_rects(tree);
+    let is_label = |at: usize| parts[at].is_ok() && fields.binary_search(&at).is_err();
+    let labelled = |readings| {
+        let labels = first_matches(tree, sought, readings, is_label);
+        let mut found: Vec<usize> =
+            labels.into_iter().filter_map(|at| field_of(tree, at, &fields)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    let is_field = |at: usize| fields.binary_search(&at).is_ok();
+    let (names, rest) = match sought {
+        Locator::Id(_) => (ID_READINGS, &[][..]),
+        Locator::Text(_) => (FIELD_NAMES, FIELD_REST),
+    };
+    let (same, part) = match sought {
+        Locator::Id(_) => (ID_READINGS, &[][..]),
+        Locator::Text(_) => TEXT_READINGS.split_at(FIRST_PARTIAL),
+    };
+    let mut matches = first_matches(tree, sought, names, is_field);
+    if matches.is_empty() {
+        matches = labelled(same);
+    }
+    if matches.is_empty() {
+        matches = first_matches(tree, sought, rest, is_field);
+    }
+    if matches.is_empty() {
+        matches = labelled(part);
+    }
+    if matches.len() > 1 {
+        prefer_uncovered(tree, &mut matches);
+    }
+    FindResult::of(matches)
+}
+
+/// Indices in [`Tree::nodes`] of all visible text fields, in document order.
+pub fn visible_fields(tree: &Tree) -> Vec<usize> {
+    let parts = visible_rects(tree);
+    (0..tree.nodes.len())
+        .filter(|&at| parts[at].is_ok() && is_text_field(&tree.nodes[at]))
+        .collect()
+}
+
+/// The field that a node stands for, among these: itself, the only one inside it, or, for a text
+/// that takes no taps itself, the one that it labels: in the same row, else right below it.
+pub fn field_of(tree: &Tree, node: usize, fields: &[usize]) -> Option<usize> {
+    let nodes = &tree.nodes;
+    if fields.contains(&node) {
+        return Some(node);
+    }
+    let inside = |outer: usize| -> Vec<usize> {
+        let below = nodes[outer + 1..].iter().take_while(|below| below.depth > nodes[outer].depth);
+        let end = outer + 1 + below.count();
+        fields.iter().copied().filter(|field| (outer..end).contains(field)).collect()
+    };
+    match inside(node)[..] {
+        [] => {}
+        [only] => return Some(only),
+        _ => return None,
+    }
+    let receiver = tap_receiver(tree, node);
+    if nodes[receiver].flags.clickable && inside(receiver).is_empty() {
+        return None;
+    }
+    let label = nodes[node].bounds;
+    let middle = label.center().y;
+    let distance = |field: usize| {
+        let Rect { left, top, right, bottom } = nodes[field].bounds;
+        if (top..bottom).contains(&middle) {
+            let gap = left.saturating_sub(label.right).max(label.left.saturating_sub(right));
+            return Some((false, gap.max(0)));
+        }
+        let gap = top.saturating_sub(label.bottom).max(0);
+        // A heading is further away from the first field of its form.
+        let is_near = gap <= label.bottom.saturating_sub(label.top).saturating_mul(2);
+        let is_below = top >= label.top && left < label.right && label.left < right;
+        (is_below && is_near).then_some((true, gap))
+    };
+    let rated = fields.iter().filter_map(|&field| Some((distance(field)?, field)));
+    rated.min().map(|(_, field)| field)
+}
+
+/// Drops covered nodes, unless all are covered.
+fn prefer_uncovered(tree: &Tree, matches: &mut Vec<usize>) {
+    let showing = visibility(tree);
+    let free = |at: &usize| matches!(showing[*at], Visibility::Visible { .. });
+    if matches.iter().any(free) {
+        matches.retain(free);
     }
 }
 
@@ -74,26 +171,61 @@ pub fn find_hidden(tree: &Tree, sought: Locator<'_>) -> Option<(usize, HiddenRea
     Some((at, parts[at].err()?))
 }
 
+/// Whether a node has the sought name, by one of its strings and one strictness.
+type Reading = fn(&Node, &SearchText<'_>) -> bool;
+
+const ID_READINGS: &[Reading] =
+    &[|node, id| id.is_id(&node.id), |node, id| id.matches_as(&node.description, MatchMode::Exact)];
+
+const TEXT_READINGS: &[Reading] = &[
+    |node, text| text.matches_as(&node.text, MatchMode::Exact),
+    |node, text| text.matches_as(&node.description, MatchMode::Exact),
+    |node, text| text.matches_as(&node.hint, MatchMode::Exact),
+    |node, text| text.matches_as(&node.text, MatchMode::IgnoreCase),
+    |node, text| text.matches_as(&node.description, MatchMode::IgnoreCase),
+    |node, text| text.matches_as(&node.hint, MatchMode::IgnoreCase),
+    |node, text| text.matches_as(&node.text, MatchMode::Contains),
+    |node, text| text.matches_as(&node.description, MatchMode::Contains),
+    |node, text| text.matches_as(&node.hint, MatchMode::Contains),
+    |node, text| text.is_words_of_id(&node.id),
+];
+
+/// How many of them compare whole strings.
+const FIRST_PARTIAL: usize = 6;
+
+/// What names a field when text is to be typed; what it holds is a name only as a whole.
+const FIELD_NAMES: &[Reading] = &[
+    |node, text| text.matches_as(&node.description, MatchMode::Exact),
+    |node, text| text.matches_as(&node.hint, MatchMode::Exact),
+    |node, text| text.matches_as(&node.text, MatchMode::Exact),
+    |node, text| text.matches_as(&node.description, MatchMode::IgnoreCase),
+    |node, text| text.matches_as(&node.hint, MatchMode::IgnoreCase),
+    |node, text| text.matches_as(&node.text, MatchMode::IgnoreCase),
+    |node, text| text.matches_as(&node.description, MatchMode::Contains),
+    |node, text| text.matches_as(&node.hint, MatchMode::Contains),
+];
+
+const FIELD_REST: &[Reading] = &[
+    |node, text| text.matches_as(&node.text, MatchMode::Contains),
+    |node, text| text.is_words_of_id(&node.id),
+];
+
 /// The nodes that match at the strictest level at which any of these nodes matches.
 fn best_matches(tree: &Tree, sought: Locator<'_>, among: impl Fn(usize) -> bool) -> Vec<usize> {
-    use MatchMode::{Contains, Exact, IgnoreCase};
-    let readings: &[fn(&Node, &SearchText<'_>) -> bool] = match sought {
-        Locator::Id(_) => &[
-            |node, id| id.matches_as(&node.id, Exact),
-            |node, id| {
-                node.id.rsplit_once(":id/").is_some_and(|(_, name)| id.matches_as(name, Exact))
-            },
-            |node, id| id.matches_as(&node.description, Exact),
-        ],
-        Locator::Text(_) => &[
-            |node, text| text.matches_as(&node.text, Exact),
-            |node, text| text.matches_as(&node.description, Exact),
-            |node, text| text.matches_as(&node.text, IgnoreCase),
-            |node, text| text.matches_as(&node.description, IgnoreCase),
-            |node, text| text.matches_as(&node.text, Contains),
-            |node, text| text.matches_as(&node.description, Contains),
-        ],
+    let readings = match sought {
+        Locator::Id(_) => ID_READINGS,
+        Locator::Text(_) => TEXT_READINGS,
     };
+    first_matches(tree, sought, readings, among)
+}
+
+/// The nodes that match by the first of these readings by which any of these nodes matches.
+fn first_matches(
+    tree: &Tree,
+    sought: Locator<'_>,
+    readings: &[Reading],
+    among: impl Fn(usize) -> bool,
+) -> Vec<usize> {
     let (Locator::Id(word) | Locator::Text(word)) = sought;
     if word.is_empty() {
         return Vec::new();
@@ -112,11 +244,12 @@ fn best_matches(tree: &Tree, sought: Locator<'_>, among: impl Fn(usize) -> bool)
 /// Criteria for elements; all given ones must match.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Query<'a> {
-    /// Matches its text.
+    /// Matches its text or its hint.
     pub text: Option<&'a str>,
     /// Matches its description.
     pub description: Option<&'a str>,
-    /// Matches its resource id or accessibility identifier.
+    /// Matches its resource id or accessibility identifier. The `package:id/` of either counts only
+    /// if both have one.
     pub id: Option<&'a str>,
     /// Matches its class.
     pub class: Option<&'a str>,
@@ -187,11 +320,8 @@ pub fn search_hidden(tree: &Tree, query: &Query<'_>) -> Option<(usize, HiddenRea
 impl Query<'_> {
     /// Whether a node matches, visible or not.
     fn predicate(&self) -> impl Fn(&Node) -> bool {
-        let (loose, strict) = if self.exact {
-            (MatchMode::Exact, MatchMode::Exact)
-        } else {
-            (MatchMode::Contains, MatchMode::IdContains)
-        };
+        let exact = self.exact;
+        let loose = if exact { MatchMode::Exact } else { MatchMode::Contains };
         let [text, description, id, class, package] =
             [self.text, self.description, self.id, self.class, self.package]
                 .map(|part| part.map(SearchText::new));
@@ -202,9 +332,12 @@ impl Query<'_> {
         move |node| {
             flags.matches(node.flags)
                 && holds(&package, &node.package, MatchMode::Exact)
-                && holds(&id, &node.id, strict)
+                && id
+                    .as_ref()
+                    .is_none_or(|id| id.is_id(&node.id) || !exact && id.is_in_id(&node.id))
                 && holds(&class, &node.class, loose)
-                && holds(&text, &node.text, loose)
+                && (holds(&text, &node.text, loose)
+                    || !node.hint.is_empty() && holds(&text, &node.hint, loose))
                 && holds(&description, &node.description, loose)
         }
     }
@@ -219,8 +352,17 @@ enum MatchMode {
     IgnoreCase,
     /// Substring, ignoring case.
     Contains,
-    /// Substring, case-sensitive.
-    IdContains,
+}
+
+/// The name in a resource id: what follows `package:id/`, or the `#` of a list. `None` if it has
+/// neither.
+fn name_of_id(id: &str) -> Option<&str> {
+    id.split_once(":id/").map(|(_, name)| name).or_else(|| id.strip_prefix('#'))
+}
+
+/// The letters and digits of an id or a name, in lower case.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The search text. The caller may have sent a very long one and the screen has many nodes, so it
@@ -233,6 +375,7 @@ struct SearchText<'a> {
     as_shown: Cow<'a, str>,
     given_in_lower_case: String,
     shown_in_lower_case: String,
+    letters_and_digits: String,
 }
 
 impl<'a> SearchText<'a> {
@@ -244,6 +387,7 @@ impl<'a> SearchText<'a> {
             as_shown,
             given_in_lower_case: as_given.to_lowercase(),
             shown_in_lower_case,
+            letters_and_digits: plain(as_given),
         }
     }
 
@@ -257,17 +401,42 @@ impl<'a> SearchText<'a> {
                 shown().to_lowercase().contains(&self.shown_in_lower_case)
                     || value.to_lowercase().contains(&self.given_in_lower_case)
             }
-            MatchMode::IdContains => {
-                value.contains(self.as_given) || shown().contains(&*self.as_shown)
-            }
         }
+    }
+
+    /// Whether it is this id. Views have ids with a package; tags of Compose, of web pages and of
+    /// iOS have none, and callers know either form.
+    fn is_id(&self, id: &str) -> bool {
+        let is_name = match (name_of_id(self.as_given), name_of_id(id)) {
+            (Some(given), None) => given == id,
+            (None, Some(name)) => self.as_given == name,
+            (Some(given), Some(name)) => self.as_given.starts_with('#') && given == name,
+            (None, None) => false,
+        };
+        !id.is_empty() && (is_name || self.matches_as(id, MatchMode::Exact))
+    }
+
+    /// Whether it is a part of this id.
+    fn is_in_id(&self, id: &str) -> bool {
+        let is_in_tag = || {
+            name_of_id(id).is_none()
+                && name_of_id(self.as_given).is_some_and(|name| id.contains(name))
+        };
+        id.contains(self.as_given) || visible(id).contains(&*self.as_shown) || is_in_tag()
+    }
+
+    /// Whether it has the same letters and digits as the name in this id: `Save draft` and
+    /// `p:id/save_draft`.
+    fn is_words_of_id(&self, id: &str) -> bool {
+        !id.is_empty()
+            && !self.letters_and_digits.is_empty()
+            && self.letters_and_digits == plain(name_of_id(id).unwrap_or(id))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rect;
 
     fn node(parent: Option<usize>, bounds: [i32; 4], change: impl FnOnce(&mut Node)) -> Node {
         let [left, top, right, bottom] = bounds;
@@ -360,6 +529,124 @@ mod tests {
         assert_eq!(find(&tree, Locator::Id("row")), FindResult::Ambiguous(vec![1, 3]));
     }
 
+    fn field(hint: &'static str, text: &'static str) -> impl FnOnce(&mut Node) {
+        move |node| {
+            node.class = "android.widget.EditText".into();
+            node.flags = clickable();
+            (node.hint, node.text) = (hint.into(), text.into());
+        }
+    }
+
+    fn named(text: &'static str) -> impl FnOnce(&mut Node) {
+        move |node| node.text = text.into()
+    }
+
+    #[test]
+    fn field_has_its_hint_as_a_name_filled_or_not() {
+        for content in ["Amount", "12.50"] {
+            let nodes = vec![
+                node(None, [0, 0, 100, 20], |node| {
+                    node.flags = clickable();
+                    node.text = "Change amount".into();
+                }),
+                node(None, [0, 20, 100, 40], field("Amount", content)),
+            ];
+            let tree = Tree { nodes, ..Tree::default() };
+            for name in ["Amount", "amount"] {
+                assert_eq!(find(&tree, Locator::Text(name)), FindResult::One(1), "{content}");
+            }
+            let exact = Query { text: Some("Amount"), exact: true, ..Query::default() };
+            assert_eq!(search(&tree, &exact), [1], "{content}");
+        }
+    }
+
+    #[test]
+    fn element_without_a_name_is_found_by_the_words_of_its_id() {
+        let icon = |node: &mut Node| {
+            node.flags = clickable();
+            node.id = "com.x:id/save_draft".into();
+        };
+        let nodes = vec![node(None, [0, 0, 9, 9], icon), node(None, [9, 0, 19, 9], named("Draft"))];
+        let tree = Tree { nodes, ..Tree::default() };
+        for name in ["#save_draft", "save_draft", "Save draft", "saveDraft"] {
+            assert_eq!(find(&tree, Locator::Text(name)), FindResult::One(0), "{name}");
+        }
+        assert_eq!(find(&tree, Locator::Id("#save_draft")), FindResult::One(0));
+        assert_eq!(find(&tree, Locator::Text("draft")), FindResult::One(1), "texts come first");
+    }
+
+    #[test]
+    fn text_goes_to_fields_only() {
+        let button = |text: &'static str| {
+            move |node: &mut Node| {
+                node.flags = clickable();
+                node.text = text.into();
+            }
+        };
+        let nodes = vec![
+            node(None, [0, 0, 200, 300], |_| {}),
+            node(Some(0), [0, 0, 90, 20], named("E-mail")),
+            node(Some(0), [0, 24, 200, 44], field("", "")),
+            node(Some(0), [0, 60, 90, 80], named("Phone number")),
+            node(Some(0), [100, 60, 200, 80], field("", "555 memo")),
+            node(Some(0), [0, 100, 200, 120], field("Write a memo", "")),
+            node(Some(0), [0, 140, 100, 160], button("Delete memo")),
+            node(Some(0), [0, 160, 100, 180], button("Send")),
+            node(Some(0), [0, 200, 100, 220], button("Row")),
+            node(Some(8), [0, 200, 100, 220], |node| node.description = "Town".into()),
+            node(Some(9), [0, 205, 100, 220], field("", "")),
+        ];
+        let mut tree = Tree { nodes, ..Tree::default() };
+        for at in 1..11 {
+            tree.nodes[at].depth = if at < 9 { 1 } else { at - 7 };
+        }
+        for (name, meant) in [
+            ("E-mail", Some(2)),
+            ("e-mail", Some(2)),
+            ("Phone", Some(4)),
+            ("memo", Some(5)),
+            ("555", Some(4)),
+            ("Town", Some(10)),
+            ("Row", Some(10)),
+            ("Send", None),
+            ("Delete memo", None),
+        ] {
+            let expected = meant.map_or(FindResult::None, FindResult::One);
+            assert_eq!(find_field(&tree, Locator::Text(name)), expected, "{name}");
+        }
+        assert_eq!(field_of(&tree, 7, &visible_fields(&tree)), None);
+    }
+
+    #[test]
+    fn ids_match_with_and_without_a_package() {
+        let tree = |id: &'static str| Tree {
+            nodes: vec![node(None, [0, 0, 9, 9], |node| node.id = id.into())],
+            ..Tree::default()
+        };
+        for (sought, id, same) in [
+            ("com.x:id/total", "total", true),
+            ("total", "com.x:id/total", true),
+            ("total", "total", true),
+            ("com.x:id/total", "com.x:id/total", true),
+            ("com.x:id/total", "com.y:id/total", false),
+            ("com.x:id/cart/total", "cart/total", true),
+            ("com.x:id/total", "subtotal", false),
+        ] {
+            let tree = tree(id);
+            let found = |result| if same { result } else { FindResult::None };
+            assert_eq!(
+                find(&tree, Locator::Id(sought)),
+                found(FindResult::One(0)),
+                "{sought} {id}"
+            );
+            let exact = Query { id: Some(sought), exact: true, ..Query::default() };
+            assert_eq!(!search(&tree, &exact).is_empty(), same, "{sought} {id}");
+        }
+        let part = Query { id: Some("com.x:id/total"), ..Query::default() };
+        assert_eq!(search(&tree("subtotal"), &part), [0]);
+        assert!(search(&tree("com.y:id/total"), &part).is_empty());
+    }
+
     #[test]
     fn all_query_criteria_must_match() {
         let mut tree = screen();
@@ -374,7 +661,8 @@ mod tests {
         check(Query { description: Some("hid"), ..any }, &[]);
         check(Query { id: Some("id/ro"), ..any }, &[1, 3]);
         check(Query { id: Some("ID/RO"), ..any }, &[]);
-        check(Query { id: Some("row"), exact: true, ..any }, &[]);
+        check(Query { id: Some("row"), exact: true, ..any }, &[1, 3]);
+        check(Query { id: Some("ro"), exact: true, ..any }, &[]);
         let wanted = |clickable| FlagFilter { clickable: Some(clickable), ..FlagFilter::default() };
         check(Query { flags: wanted(true), ..any }, &[1, 3]);
         check(Query { flags: wanted(false), text: Some(""), ..any }, &[0, 2, 4, 6]);

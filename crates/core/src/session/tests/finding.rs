@@ -1,7 +1,9 @@
 //! Elements by selector, and swipes from the center.
 
 use super::*;
-use crate::action::{Direction, ElementSelector, FoundElements, SwipeResult};
+use crate::action::{
+    Direction, ElementSelector, FoundElements, SnapshotOptions, SwipeResult, TextInput,
+};
 
 /// A list with two of its three rows visible, and a disabled button below it.
 fn page() -> Vec<Node> {
@@ -145,4 +147,53 @@ async fn swipe_after_a_look_asks_the_phone_nothing() {
     };
     assert_eq!((from, screen), (Point { x: 100, y: 50 }, Size { width: 200, height: 100 }));
     assert_eq!(measured(), 2);
+}
+
+/// A page with a field and two buttons, one of which has the field's name in it.
+fn chat() -> Vec<Node> {
+    let element = |text: &str, class: &str, top| Node {
+        parent: Some(0),
+        depth: 1,
+        class: format!("android.widget.{class}").into(),
+        flags: Flags { clickable: true, enabled: true, ..Flags::default() },
+        ..label(text, [0, top, 100, top + 40])
+    };
+    let field = Node { hint: "Reply".into(), ..element("See you", "EditText", 0) };
+    let search = Node { id: "p:id/open_search".into(), ..element("Find", "TextView", 120) };
+    vec![
+        label("", [0, 0, 100, 200]),
+        field,
+        element("Delete reply", "Button", 40),
+        element("Send", "Button", 80),
+        search,
+    ]
+}
+
+#[tokio::test]
+async fn text_is_never_typed_by_way_of_a_button() {
+    let touched = async |nodes: Vec<Node>, into: Target| {
+        let phone = Fake::new(nodes);
+        let session = over(&phone);
+        ask(&session, Action::Snapshot(SnapshotOptions::default())).await.unwrap();
+        let typing = TextInput { into: Some(into), ..TextInput::of("hello") };
+        let done = ask(&session, Action::Type(typing)).await;
+        (done, lock(&phone.touched).clone())
+    };
+    let at = |y| vec![Gesture::Tap { at: Point { x: 50, y } }];
+    // The field is tapped; this phone then does not say that it has the focus.
+    assert_eq!(touched(chat(), Target::text("Reply")).await.1, at(20));
+    let e2 = Target::listed("e2".parse::<ElementRef>().unwrap());
+    for into in [Target::text("Send"), e2] {
+        let (done, touched) = touched(chat(), into).await;
+        let expected =
+            "it is not a text field; text fields on this screen: e1 \"See you\" at [0,0][100,40]";
+        assert_eq!((reason(done).as_str(), touched), (expected, vec![]));
+    }
+    // Without a field, only what speaks of searching may open one.
+    let mut no_field = chat();
+    no_field.remove(1);
+    assert_eq!(touched(no_field.clone(), Target::text("Find")).await.1, at(140));
+    let (done, touched) = touched(no_field, Target::text("Send")).await;
+    let expected = "it is not a text field; there is none on this screen; tap what opens one first";
+    assert_eq!((reason(done).as_str(), touched), (expected, vec![]));
 }

@@ -5,6 +5,8 @@
 //! out), and a row that the container's edge cuts off. Where neither is seen there may still be
 //! more: nothing is said then.
 
+use std::collections::{HashMap, HashSet};
+
 use thumbwire_device::find::{HiddenReason, Visibility};
 use thumbwire_device::{Node, Rect};
 
@@ -24,7 +26,7 @@ pub(super) fn more_states(snapshot: &Snapshot, container: usize) -> Vec<&'static
     let rows = rows(snapshot, container);
     let has_more = |edge: Edge| {
         inside.iter().any(|&node| is_beyond(snapshot, node, area, edge))
-            || rows.iter().any(|&row| is_cut(snapshot, row, &rows, area, edge))
+            || cuts_a_row(snapshot, &rows, area, edge)
     };
     EDGES.into_iter().filter(|(edge, _)| has_more(*edge)).map(|(_, state)| state).collect()
 }
@@ -98,29 +100,26 @@ fn is_beyond(snapshot: &Snapshot, node: usize, area: Rect, edge: Edge) -> bool {
 /// Whether an edge of the container cuts a row off. A row that ends at the edge may just end there:
 /// a row that is cut off is also smaller than another row of its class, and keeps another distance
 /// below its content than all whole rows do.
-fn is_cut(snapshot: &Snapshot, row: usize, rows: &[usize], area: Rect, edge: Edge) -> bool {
-    let place = snapshot.shown(row);
-    if place.is_empty() || edge.of(place) < edge.of(area) {
-        return false;
-    }
-    let node = &snapshot.tree.nodes[row];
-    let is_whole = |other: Rect| {
-        edge.of(other) < edge.of(area) && edge.opposite().of(other) < edge.opposite().of(area)
+fn cuts_a_row(snapshot: &Snapshot, rows: &[usize], area: Rect, edge: Edge) -> bool {
+    let kind = |row: usize| (&*snapshot.tree.nodes[row].class, edge.length(snapshot.shown(row)));
+    let is_whole = |row: Rect| {
+        edge.of(row) < edge.of(area) && edge.opposite().of(row) < edge.opposite().of(area)
     };
-    let alike: Vec<usize> = rows
-        .iter()
-        .copied()
-        .filter(|&other| {
-            let shown = snapshot.shown(other);
-            snapshot.tree.nodes[other].class == node.class
-                && edge.length(shown) == edge.length(place)
-                && is_whole(shown)
-        })
-        .collect();
-    let is_smaller =
-        alike.iter().any(|&other| edge.depth(snapshot.shown(other)) > edge.depth(place));
-    let margin = margin(snapshot, row, edge);
-    is_smaller && alike.iter().all(|&other| self::margin(snapshot, other, edge) != margin)
+    // Of each kind, how far its largest whole row reaches, and the distances below their content.
+    let mut whole: HashMap<_, (i32, HashSet<Option<i32>>)> = HashMap::new();
+    for &row in rows.iter().filter(|&&row| is_whole(snapshot.shown(row))) {
+        let (largest, margins) = whole.entry(kind(row)).or_default();
+        *largest = edge.depth(snapshot.shown(row)).max(*largest);
+        margins.insert(margin(snapshot, row, edge));
+    }
+    rows.iter().any(|&row| {
+        let place = snapshot.shown(row);
+        let is_at_edge = !place.is_empty() && edge.of(place) >= edge.of(area);
+        is_at_edge
+            && whole.get(&kind(row)).is_some_and(|(largest, margins)| {
+                *largest > edge.depth(place) && !margins.contains(&margin(snapshot, row, edge))
+            })
+    })
 }
 
 /// The distance between an edge of a row and its content; `None` for a row without parts.

@@ -285,3 +285,27 @@ fn screen_without_elements_says_why_and_what_helps() {
     let text = outline(&none, OutlineDetail::Compact);
     assert!(text.starts_with("unknown app\nnothing to read or tap in 0 nodes. Take"), "{text}");
 }
+
+#[test]
+fn overlapping_siblings_take_linear_time() {
+    const MANY: usize = 30_000;
+    let began = std::time::Instant::now();
+    for texts in [true, false] {
+        let mut nodes = tree(&[Spec(0, "a.ListView", "", "scroll")]).nodes;
+        let row = &tree(&[Spec(0, "", "", ""), Spec(1, "a.TextView", "", "click")]).nodes[1];
+        for at in 0..MANY {
+            let top = (at % 900) as i32;
+            let bounds = Rect { left: 0, top, right: 1000, bottom: top + 60 };
+            let text = if texts { format!("Row {at}").into() } else { Default::default() };
+            nodes.push(Node { parent: Some(0), depth: 1, bounds, text, ..row.clone() });
+        }
+        let tree = Tree { nodes, ..Tree::default() };
+        let next = AtomicU32::new(1);
+        let first = Snapshot::number(tree.clone(), None, &next);
+        let second = Snapshot::number(tree, Some(&first), &next);
+        assert!(!texts || first.refs == second.refs);
+        assert!(outline(&second, OutlineDetail::Compact).ends_with("more elements left out)"));
+    }
+    // Takes minutes if each row is compared with all others.
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
