@@ -307,5 +307,5 @@ fn overlapping_siblings_take_linear_time() {
         assert!(outline(&second, OutlineDetail::Compact).ends_with("more elements left out)"));
     }
     // Takes minutes if each row is compared with all others.
-    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }
