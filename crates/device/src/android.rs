@@ -51,9 +51,9 @@ use thumbwire_adb::{self as adb, Transport};
 
 use crate::error::{excerpt, without_returns};
 use crate::{
-    AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, Format, FormatPreference,
-    Gesture, Identity, Key, Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TreeMethod,
-    TypingMethod,
+    AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, ForegroundApp, Format,
+    FormatPreference, Gesture, Identity, Key, Platform, Screenshot, SideEffect, Size, Tree,
+    TreeDetail, TreeMethod, TypingMethod,
 };
 pub use helper::HelperMode;
 #[cfg(feature = "ios")]
@@ -267,10 +267,7 @@ impl Device for Android {
     }
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
-        // The helper knows no compressed trees.
-        if detail == TreeDetail::Full
-            && let Some(read) = self.tree_by_helper().await?
-        {
+        if let Some(read) = self.tree_by_helper(detail).await? {
             let tree = ui::read_screen(read.xml, &read.reports)?;
             return Ok(Tree { method: TreeMethod::Helper, ..tree });
         }
@@ -342,6 +339,10 @@ impl Device for Android {
 
     async fn foreground(&self) -> Result<Foreground, Error> {
         self.read_front().await
+    }
+
+    async fn activity_in_front(&self) -> Result<Option<ForegroundApp>, Error> {
+        self.front_by_helper().await
     }
 
     async fn info(&self) -> Result<DeviceInfo, Error> {

@@ -131,6 +131,12 @@ pub trait Device: Send + Sync {
     /// What is in front: the app whose window has the focus, or what keeps a person from using it.
     async fn foreground(&self) -> Result<Foreground, Error>;
 
+    /// The activity in front of an unlocked screen that is on, if the phone tells it in a few
+    /// milliseconds. A window of the system may be above it: only [`Device::foreground`] tells.
+    async fn activity_in_front(&self) -> Result<Option<ForegroundApp>, Error> {
+        Ok(None)
+    }
+
     /// What the phone reports about itself.
     async fn info(&self) -> Result<DeviceInfo, Error>;
 

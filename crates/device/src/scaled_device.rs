@@ -16,9 +16,9 @@ use thumbwire_base::lock;
 
 use crate::image::{Error as PictureError, PixelLimits, Pixels};
 use crate::{
-    AppId, AppList, Device, DeviceInfo, DisplayControl, Error, Facets, Foreground, Format,
-    FormatPreference, Gesture, Identity, Key, Orientation, Point, Rect, RotationOwner, Screenshot,
-    Size, Tree, TreeDetail, TypingMethod,
+    AppId, AppList, Device, DeviceInfo, DisplayControl, Error, Facets, Foreground, ForegroundApp,
+    Format, FormatPreference, Gesture, Identity, Key, Orientation, Point, Rect, RotationOwner,
+    Screenshot, Size, Tree, TreeDetail, TypingMethod,
 };
 
 /// A device whose screenshots have at most a given number of pixels.
@@ -248,6 +248,10 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
 
     async fn foreground(&self) -> Result<Foreground, Error> {
         self.inner.foreground().await
+    }
+
+    async fn activity_in_front(&self) -> Result<Option<ForegroundApp>, Error> {
+        self.inner.activity_in_front().await
     }
 
     /// Density is scaled too, so that computations in dp give the same results.

@@ -38,10 +38,20 @@ pub(crate) const LOGS: Work = Work::new(20, 40);
 // Pixel: estimate. Old: see `SERVICE`.
 pub(crate) const JAVA: Work = Work::new(300, 700);
 
-/// `uiautomator dump` of an idle screen, including the second of idle time that it waits for.
+/// `uiautomator dump` of an idle screen after its start as a Java program, including the second of
+/// idle time that it waits for.
 // 1–2.5 s a call: the wait for quiet is a second by itself (`DumpCommand.java`); 2.1–2.2 s on a
-// phone, with 18 nodes or 89 (mobile-next/mobilecli pull request 286); 2.2–2.4 on 4.4.4.
-pub(crate) const DUMP: Work = Work::new(1_000, 2_500);
+// phone, with 18 nodes or 89 (mobile-next/mobilecli pull request 286); 2.2–2.4 on 4.4.4, where one
+// that could not register ended after 0.7–0.85.
+pub(crate) const DUMP: Work = Work::new(700, 1_800);
+
+/// The helper's connection to UiAutomation, with its look at the list of processes.
+// Pixel: estimate. Old: 10–70 ms on 4.4.4.
+pub(crate) const HELPER_CONNECT: Work = Work::new(15, 40);
+
+/// What is in front, by the helper: three questions to services.
+// Pixel: estimate. Old: one took 6–15 ms on 4.4.4 (reading the clipboard), with the wire.
+pub(crate) const HELPER_FRONT: Work = Work::new(3, 20);
 
 /// A tree or a report of the helper, of an idle screen.
 // Pixel: estimates. Old: 22 ms median (16–43) for 22 nodes, 30–100 for 36–85 on 4.4.4, whose

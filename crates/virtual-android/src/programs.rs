@@ -105,7 +105,7 @@ programs! {
     "start" NATIVE Recording init::start_stop;
     "stop" NATIVE Client("Appium") init::start_stop;
     "svc" SERVICE Recording svc::svc;
-    "uiautomator" DUMP Product dump::uiautomator;
+    "uiautomator" JAVA Product dump::uiautomator;
     "wm" SERVICE Product screen::wm;
 }
 

@@ -12,6 +12,7 @@ pub mod jobs;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use thumbwire_base::lock;
 use tokio::sync::Notify;
 
@@ -125,6 +126,8 @@ impl Signal {
 /// The process table.
 #[derive(Debug, Default)]
 pub struct Processes {
+    /// The time since the first boot.
+    pub(crate) now: Duration,
     running: BTreeMap<u32, Arc<ProcessEntry>>,
 }
 
@@ -137,6 +140,8 @@ pub struct ProcessEntry {
     pub parent: u32,
     /// Its name and arguments.
     pub argv: Vec<String>,
+    /// When it started, since the first boot.
+    pub started: Duration,
     inbox: Mutex<Inbox>,
     signalled: Notify,
 }
@@ -189,6 +194,7 @@ impl Processes {
             pid,
             parent,
             argv: argv.to_vec(),
+            started: self.now,
             inbox: Mutex::new(inbox),
             signalled: Notify::new(),
         });
@@ -276,6 +282,11 @@ impl ProcessEntry {
     /// From now on these signals do nothing unless caught; `SIGKILL` still ends the program.
     pub fn ignore(&self, signals: &[Signal]) {
         self.inbox().ignored = signals.iter().copied().filter(|one| *one != Signal::KILL).collect();
+    }
+
+    /// Whether this signal does nothing.
+    pub fn ignores(&self, signal: Signal) -> bool {
+        self.inbox().ignored.contains(&signal)
     }
 
     /// Whether a signal ended the program, which is about to be dropped.

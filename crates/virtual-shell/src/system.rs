@@ -120,6 +120,7 @@ impl Kernel {
     pub fn set_clock(&mut self, unix_time: u64, uptime: Duration, since_restart: Duration) {
         self.files.now = unix_time;
         self.files.uptime = uptime;
+        self.processes.now = uptime;
         self.since_restart = since_restart;
     }
 

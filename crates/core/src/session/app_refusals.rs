@@ -94,6 +94,10 @@ impl AttachedDevice {
         }
         let front = match guard.front(self.screen.generation()) {
             Some(front) => front,
+            // No window above an activity of another app leads to a page of Settings.
+            None if !guard.allowed.are_named() && self.is_other_activity(SETTINGS).await => {
+                return Ok(());
+            }
             None => self.look_in_front().await,
         };
         if let Foreground::App(front) = &front

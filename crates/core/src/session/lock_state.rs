@@ -3,7 +3,7 @@
 //!
 //! A recent look shows it for free; otherwise the phone is asked before a touch.
 
-use thumbwire_device::{Foreground, Gesture, LockState};
+use thumbwire_device::{Foreground, ForegroundApp, Gesture, LockState};
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure, Outcome};
@@ -23,6 +23,7 @@ impl AttachedDevice {
     pub(super) async fn refuse_if_locked(&self, gesture: Gesture) -> Result<(), Failure> {
         let state = match self.screen.lock.recent() {
             Some(state) => state,
+            None if self.activity_in_front().await.is_some() => None,
             // A phone that does not say is touched.
             None => self.look_in_front().await.lock(),
         };
@@ -40,6 +41,21 @@ impl AttachedDevice {
     pub(super) fn learn_front(&self, front: &Foreground, generation: u64) {
         self.screen.lock.learn(front);
         self.screen.guard.learn(front, generation);
+    }
+
+    /// The activity in front, if the phone is unlocked and tells it at once.
+    async fn activity_in_front(&self) -> Option<ForegroundApp> {
+        let front = self.device.activity_in_front().await.unwrap_or_else(|error| {
+            tracing::debug!("cannot find out which activity is in front: {error}");
+            None
+        })?;
+        self.screen.lock.learn(&Foreground::App(front.clone()));
+        Some(front)
+    }
+
+    /// Whether the phone tells at once that the activity in front is of another app than this one.
+    pub(super) async fn is_other_activity(&self, app: &str) -> bool {
+        self.activity_in_front().await.is_some_and(|front| front.app.0 != app)
     }
 
     /// What is in front; unknown if the phone does not say.

@@ -3,13 +3,13 @@
 //!
 //! Start with [`Android::ask_helper`], for what only the helper can do, and
 //! [`Android::try_helper`], for what a shell command can do, too. `jar` puts the program on the
-//! phone; `process` keeps it running, `connection` sends concurrent requests over one stream,
+//! phone; `process` starts it, `connection` sends concurrent requests over one stream,
 //! `protocol` and `frame` define its bytes. The operations are in `apps`, `call_service`,
-//! `clipboard`, `events`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is installed:
-//! the program is a file.
+//! `clipboard`, `events`, `front`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is
+//! installed: the program is a file.
 //!
 //! ```text
-//!             push, start         ready, hello                   an op
+//!        connect, or push, start    ready, hello                 an op
 //!  Unknown ─────────────► Starting ───────────► Up ──────────────────────► Up
 //!     ▲                        │ failed          │ it ended, or was idle for long
 //!     ├─ Unavailable ◄─────────┘                 │
@@ -17,8 +17,8 @@
 //!     └──────────────────────────────────────────┘
 //! ```
 //!
-//! The first operation starts the helper, and the start continues if that operation is cancelled.
-//! None is sent twice: if the reply of one that acts is lost, the error says that it may have
+//! The first operation connects to the helper that runs, for all Thumbwires of a phone share one, or
+//! starts it; the start continues if that operation is cancelled. No operation is sent twice: if the reply of one that acts is lost, the error says that it may have
 //! happened, and no shell command does it again.
 
 mod apps;
@@ -27,6 +27,7 @@ mod clipboard;
 mod connection;
 mod events;
 mod frame;
+mod front;
 mod inflate;
 mod jar;
 mod process;
@@ -45,14 +46,14 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use thumbwire_adb::Transport;
+use thumbwire_adb::services::sync;
+use thumbwire_adb::{self as adb, Transport};
 use thumbwire_base::lock;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::legacy::FIRST_START;
-use super::temporary_file::random_hex;
 use super::{Android, transport_error};
 use crate::backends::{self, Backend};
 use crate::error::excerpt;
@@ -72,7 +73,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const STARTING: Duration = Duration::from_secs(5);
 
 /// How long another tool may hold UiAutomation before we give up, and an app may take to open its
-/// window. Another Thumbwire's helper lets it go three seconds after its last use.
+/// window. Longer than a `uiautomator dump` of a screen that is still.
 const AUTOMATION: Duration = Duration::from_millis(3_500);
 
 /// Extra time for the whole start, so that a phone that stopped responding cannot block callers
@@ -84,6 +85,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// What apps' calls cannot do without it.
 const NEEDS: &str = "receiving an app's reply";
+
+/// More bytes than a key has.
+const MAX_KEY: usize = 64;
 
 /// Protocol version.
 const PROTOCOL: u64 = 1;
@@ -299,7 +303,14 @@ impl Android {
                     let (transport, helper) =
                         (Arc::clone(&self.transport), self.helper.state.clone());
                     let this_start = start.clone();
+                    let former = match &*state {
+                        State::Up(former) => Some(Arc::clone(former)),
+                        _ => None,
+                    };
                     let task = tokio::spawn(async move {
+                        if let Some(former) = former {
+                            former.leave().await;
+                        }
                         let starting = timeout(
                             limit + UNTIL_GIVEN_UP,
                             start_and_connect(&*transport, is_legacy, limit),
@@ -420,7 +431,7 @@ impl Default for Helper {
 }
 
 impl Helper {
-    /// Shuts the helper down cleanly.
+    /// Leaves the helper cleanly.
     pub(super) async fn shut_down(&self) {
         let former = std::mem::replace(&mut *self.lock(), State::Unknown);
         match former {
@@ -498,51 +509,73 @@ fn unanswered(error: RequestError, what: &'static str) -> Error {
     }
 }
 
-/// Starts the helper and does the handshake. It may take up to `limit` to listen.
+/// Connects to the helper; starts it if none runs. It may take up to `limit` to listen.
 async fn start_and_connect(
     transport: &dyn Transport,
     is_legacy: bool,
     limit: Duration,
 ) -> Result<Connection, HelperUnavailable> {
-    let lost = |error| transport_error(error, SideEffect::None);
-    jar::push(transport).await?;
-    let name = format!("thumbwire-{}", random_hex::<8>()?);
-    let token = random_hex::<16>()?;
-    let mut process = HelperProcess::start(transport, is_legacy, &name, &token).await?;
-    match timeout(limit, process.wait_until_ready()).await {
-        Ok(true) => {}
-        Ok(false) => {
-            return Err(HelperUnavailable::Failed(format!("it exited: {}", process.last_output())));
-        }
-        Err(_) => {
-            let output = process.last_output();
-            return Err(HelperUnavailable::Failed(format!(
-                "it is not listening after {limit:?}: {output}"
-            )));
-        }
+    if let Some(connection) = connect(transport).await? {
+        return Ok(connection);
     }
-    let stream = transport.open(&format!("localabstract:{name}")).await.map_err(lost)?;
-    let connection = Connection::over(stream, process.wait());
-    handshake(&connection, token).await?;
-    Ok(connection)
+    jar::push(transport).await?;
+    let mut process = HelperProcess::start(transport, is_legacy, &jar::socket()).await?;
+    let ready = timeout(limit, process.wait_until_ready()).await;
+    // Also if it has ended: another Thumbwire may have started one at the same moment.
+    if let Some(connection) = connect(transport).await? {
+        return Ok(connection);
+    }
+    let output = process.output();
+    Err(HelperUnavailable::Failed(match ready {
+        Ok(_) => format!("it exited: {output}"),
+        Err(_) => format!("it is not listening after {limit:?}: {output}"),
+    }))
 }
 
-async fn handshake(connection: &Connection, token: String) -> Result<(), HelperUnavailable> {
-    let fields = fields(json!({ "token": token, "protocol": PROTOCOL }));
-    let fields = match connection.ask("hello", fields, STARTING).await {
-        Ok(Reply::Done(fields, _) | Reply::More(fields, _)) => fields,
-        Ok(Reply::Failed(HelperError { code, message, .. })) => {
+/// A connection to the helper that runs, if one does.
+async fn connect(transport: &dyn Transport) -> Result<Option<Connection>, HelperUnavailable> {
+    let lost = |error| transport_error(error, SideEffect::None);
+    let stream = match transport.open(&format!("localabstract:{}", jar::socket())).await {
+        Ok(stream) => stream,
+        Err(adb::Error::Refused { .. }) => return Ok(None),
+        Err(error) => return Err(lost(error).into()),
+    };
+    let connection = Connection::over(stream);
+    let hello = match handshake(&connection).await {
+        Ok(hello) => hello,
+        // It was about to end.
+        Err(RequestError::Ended(ConnectionEnd { phone: false, .. })) => return Ok(None),
+        Err(error) => return Err(unanswered(error, "do the handshake with our helper").into()),
+    }?;
+    let key = sync::pull(transport, &jar::key_path(), MAX_KEY).await.unwrap_or_default();
+    if hello.key.is_empty() || hello.key.as_bytes() != key {
+        let text = "another program on the phone listens in its place; find and remove it".into();
+        return Err(HelperUnavailable::Failed(text));
+    }
+    connection.set_hello(hello);
+    Ok(Some(connection))
+}
+
+async fn handshake(
+    connection: &Connection,
+) -> Result<Result<Hello, HelperUnavailable>, RequestError> {
+    let fields = fields(json!({ "protocol": PROTOCOL }));
+    let reply = connection.ask("hello", fields, STARTING).await?;
+    Ok(read_hello(reply))
+}
+
+fn read_hello(reply: Reply) -> Result<Hello, HelperUnavailable> {
+    let fields = match reply {
+        Reply::Done(fields, _) | Reply::More(fields, _) => fields,
+        Reply::Failed(HelperError { code, message, .. }) => {
             return Err(HelperUnavailable::Failed(format!("handshake failed: {code}; {message}")));
         }
-        Err(error) => return Err(unanswered(error, "do the handshake with our helper").into()),
     };
-    tracing::debug!(hello = %serde_json::Value::from(fields.clone()), "helper started");
     let hello: Hello = read("hello", fields)?;
     if hello.protocol != PROTOCOL {
         return Err(HelperUnavailable::Failed("it uses another protocol version".into()));
     }
-    connection.set_hello(hello);
-    Ok(())
+    Ok(hello)
 }
 
 /// What the helper says at the handshake.
@@ -551,6 +584,9 @@ struct Hello {
     protocol: u64,
     /// The operations that it has.
     ops: Vec<String>,
+    /// What the file has that only the shell can read.
+    #[serde(default)]
+    key: String,
 }
 
 /// Reads the fields of a reply to this operation.
@@ -613,7 +649,7 @@ mod tests {
         };
         let connected = || {
             let (near, _far) = tokio::io::duplex(64);
-            Ok(Arc::new(Connection::over(near, std::future::pending())))
+            Ok(Arc::new(Connection::over(near)))
         };
         let helper = Helper::default();
         *helper.lock() = starting(&start);

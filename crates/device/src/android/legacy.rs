@@ -116,9 +116,8 @@ impl Legacy {
 /// Begins the command of a program of ours. Phones before Android 5 store its compiled form in
 /// `ANDROID_DATA`, whose default is not writable for us; without another value they abort (measured
 /// on Android 4.4.4).
-pub(super) fn java_program() -> ShellCommand {
-    ShellCommand::new("mkdir -p /data/local/tmp/dalvik-cache; ANDROID_DATA=/data/local/tmp")
-}
+pub(super) const JAVA_PROGRAM: &str =
+    "mkdir -p /data/local/tmp/dalvik-cache; ANDROID_DATA=/data/local/tmp";
 
 /// Undoes what a terminal did to the bytes: it wrote each `\n` as `\r\n`.
 fn undo_terminal(output: &[u8]) -> Vec<u8> {

@@ -37,6 +37,13 @@ impl Caller {
         Self { session, ..self }
     }
 
+    /// The same with a new session that uses the helper in this way.
+    pub(crate) fn with_helper(self, mode: HelperMode) -> Self {
+        let phones = VirtualPhoneProvider::new(self.phone.clone()).with_helper(mode);
+        let session = Session::new(without_server().with(phones), Some(VIRTUAL.into()));
+        Self { session, ..self }
+    }
+
     /// The same with screenshots, and so all coordinates, of the size that vision models look at.
     pub(crate) fn scaled(phone: VirtualPhone) -> Self {
         let phones = without_server().with(provider(&phone));

@@ -202,7 +202,7 @@ async fn faults_of_the_helper_leave_the_work_to_shell_commands() {
         let caller = Caller::of(VirtualPhone::new(Setup::default()));
         caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
         // The helper lets UiAutomation go.
-        caller.phone.world(|world| world.advance(world.uptime() + Duration::from_secs(4)));
+        caller.phone.world(|world| world.advance(world.uptime() + Duration::from_secs(31)));
         caller.phone.add_fault(rule.parse().unwrap());
         let tree = caller.said("mobile_get_accessibility_tree", json!({})).await;
         assert!(tree.contains("Search here"), "{rule}: {tree}");

@@ -43,6 +43,7 @@ mod flows_run;
 mod groups;
 mod guarded;
 mod helper;
+mod helper_shared;
 mod hostile_text;
 mod http;
 mod http_calls;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::Invocation;
 use crate::faults::Fault;
+use crate::latency;
 use crate::phone::automation::AutomationGuard;
 use crate::phone::{State, VirtualPhone};
 use thumbwire_virtual_android_system::release::ToolKind;
@@ -54,6 +55,7 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     let Some(_held) = AutomationGuard::take(&call.phone, "uiautomator") else {
         return refused(&call).await;
     };
+    call.phone.run_work(latency::DUMP).await;
     let compressed = call.args.iter().any(|arg| arg == "--compressed");
     let file = call
         .args
@@ -202,22 +204,22 @@ struct DumpFormat {
     most: Cell<usize>,
 }
 
-/// The tree in the form of `uiautomator dump` as the helper writes it; `None` if no application
-/// window has the focus.
-pub(super) fn tree_for_helper(phone: &mut State, most: usize) -> Option<String> {
-    let shape = shape_of_helper(phone, most);
+/// The tree in the form of `uiautomator dump` as the helper writes it, or just as `uiautomator dump
+/// --compressed` does; `None` if no application window has the focus.
+pub(super) fn tree_for_helper(phone: &mut State, most: usize, compressed: bool) -> Option<String> {
+    let shape = shape_of_helper(phone, most, compressed);
     hierarchy(phone.world.scene(), &shape)
 }
 
-fn shape_of_helper(phone: &State, most: usize) -> DumpFormat {
-    let android = phone.world.android();
+fn shape_of_helper(phone: &State, most: usize, compressed: bool) -> DumpFormat {
+    let (android, release) = (phone.world.android(), phone.release());
     DumpFormat {
         // `AccessibilityNodeInfo` has them since 7 and 8, long before the program prints them.
-        drawing_order: android >= 7,
-        hint: android >= 8,
-        dots: phone.release().dots_in_dumps,
-        compressed: false,
-        marks_unfriendly: false,
+        drawing_order: if compressed { release.drawing_order } else { android >= 7 },
+        hint: if compressed { release.drawing_order } else { android >= 8 },
+        dots: release.dots_in_dumps,
+        compressed,
+        marks_unfriendly: compressed,
         most: Cell::new(most),
     }
 }

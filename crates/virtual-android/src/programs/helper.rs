@@ -1,25 +1,26 @@
 //! Thumbwire's helper as implemented by this phone: the class `org.thumbwire.helper.Main`, the
 //! device end of the wire between a host and a small program on the phone.
 //!
-//! Start with [`start`]: the runtime's checks (`jar`), the token from standard input, a socket,
-//! `ready`; then each connection is a [`Connection`] that reads frames (`wire`) and answers them.
+//! Start with [`start`]: the runtime's checks (`jar`), a socket, the key in its file, `ready`; then
+//! each connection is a [`Connection`] that reads frames (`wire`) and answers them.
 //! Requests to apps are in `call_service`. It is written from the wire's specification and from
 //! measurements of such a helper on an Android 4.4.4, never from the host's code.
 //!
 //! ```text
-//!  stdin ─ token ─┐                    ┌─ hello, cancel, bye
+//!                                      ┌─ hello, cancel, bye
 //!  adbd ─ localabstract:NAME ─ frames ─┤
 //!                                      ├─ call_service ──► World::start_service
 //!                                      ├─ apps ──► World::packages
 //!                                      ├─ clip_get, clip_set ──► World::clipboard
+//!                                      ├─ front ──► World::foreground
 //!                                      ├─ tree ──► World::scene, State::automation_holder
 //!                                      ├─ tap, swipe, touch, key, text ──► World::finger, World::key
 //!                                      ├─ shot, stream ──► World::capture
 //!                                      └─ events ──► VirtualPhone::changed
 //! ```
 //!
-//! The first connection with the token is the host's, and the only one. The helper ends with it,
-//! with standard input, at `bye`, at any signal, and after 60 s without a frame or a running
+//! All hosts share one. It outlives the shell that started it if it ignores `SIGHUP`, and ends at any
+//! other signal, 10 s after the last connection, and after ten minutes without a frame or a running
 //! request. Not here: checking who connects, because only adbd, whose user id is 2000, can connect
 //! to a socket inside this phone.
 
@@ -29,6 +30,7 @@ mod clipboard;
 mod error;
 mod events;
 mod fields;
+mod front;
 mod jar;
 mod keys;
 pub(super) mod shot;
@@ -42,7 +44,7 @@ pub(crate) use jar::{PATH, install};
 use super::Invocation;
 use crate::faults::Fault;
 use crate::latency;
-use crate::phone::VirtualPhone;
+use crate::phone::{State, VirtualPhone};
 use call_service::SHELL;
 use error::HelperError;
 use flate2::Compression;
@@ -53,14 +55,15 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use thumbwire_adb::daemon::sockets::Pipe;
+use thumbwire_adb::daemon::sockets::{Listener, Pipe};
 use thumbwire_base::lock;
 use thumbwire_virtual_android_system::release::sdk;
-use thumbwire_virtual_shell::io::{Abort, Input, Status};
+use thumbwire_virtual_shell::io::{Abort, Status};
+use thumbwire_virtual_shell::processes::Signal;
 use thumbwire_virtual_shell::program::command_text;
-use thumbwire_virtual_shell::system::sleep_real;
+use thumbwire_virtual_shell::system::{Process, sleep_real};
 use tokio::io::WriteHalf;
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinSet;
@@ -71,27 +74,35 @@ pub(super) const CLASS: &str = "org.thumbwire.helper.Main";
 
 /// The version of the wire.
 const PROTOCOL: u64 = 1;
-/// It ends after this long without a frame.
-const SILENCE: Duration = Duration::from_secs(60);
-/// A connection without the token is closed after this long.
-const STRANGER: Duration = Duration::from_secs(10);
-/// Maximum bytes of the token line.
-const MAX_TOKEN_LENGTH: u64 = 256;
+/// It ends after this long without a frame, and without a connection.
+const SILENCE: Duration = Duration::from_secs(600);
+const ALONE: Duration = Duration::from_secs(10);
+/// Maximum commands that outlive their host; see `adopt_jobs`.
+const MAX_DETACHED: usize = 32;
 /// Maximum connections; further ones wait until one ends.
 const MAX_CONNECTIONS: usize = 16;
 /// Maximum running requests per connection; further ones are not read until one is answered.
 const MAX_REQUESTS: usize = 64;
-/// How long it keeps UiAutomation after its last use.
-const HELD: Duration = Duration::from_secs(3);
+/// How long it keeps UiAutomation after its last use, and before Android 7, where other
+/// accessibility services stop meanwhile.
+const HELD: Duration = Duration::from_secs(30);
+const HELD_BEFORE_7: Duration = Duration::from_secs(3);
 /// The pause between two attempts to get UiAutomation.
-const RETRY: Duration = Duration::from_millis(150);
+const RETRY: Duration = Duration::from_millis(100);
+/// How often it looks for rivals.
+const WATCH: Duration = Duration::from_millis(100);
+/// A program that has started within this time has the first turn.
+const YOUNG: Duration = Duration::from_secs(3);
+/// An app that changes its screen all the time tells so this often.
+const UNHEARD: Duration = Duration::from_millis(100);
 /// Its operations that take time; `hello`, `cancel` and `bye` are answered at once.
-const OPS: [&str; 14] = [
+const OPS: [&str; 15] = [
     "apps",
     "call_service",
     "clip_get",
     "clip_set",
     "events",
+    "front",
     "key",
     "release",
     "shot",
@@ -109,8 +120,8 @@ const ABORTED: i32 = 134;
 /// 128 + `SIGKILL`
 const KILLED: i32 = 137;
 
-/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`, with the token on standard
-/// input. `None` if the class path has no such class.
+/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`. `None` if the class path has no
+/// such class.
 pub(super) async fn start(call: &Invocation) -> Option<Status> {
     match jar::start(call).await {
         Ok(()) => Some(run(call).await),
@@ -128,38 +139,58 @@ async fn run(call: &Invocation) -> Status {
         call.err("usage: Main NAME\n").await;
         return Ok(2);
     };
-    let line = call.io.stdin.line(MAX_TOKEN_LENGTH).await.unwrap_or_default();
-    let token = String::from_utf8_lossy(&line).trim().to_owned();
-    if token.is_empty() {
-        call.err("no token in standard input\n").await;
-        return Ok(2);
-    }
-    let mut listener = match call.phone.sockets().listen(&format!("localabstract:{name}")) {
+    let listener = match call.phone.sockets().listen(&format!("localabstract:{name}")) {
         Ok(listener) => listener,
         Err(why) => {
             call.err(format!("java.io.IOException: {why}\n")).await;
             return Ok(1);
         }
     };
+    let pid = call.running.pid;
+    let key = format!("{:032x}", u128::from(pid) << 64 | uptime(&call.phone).as_nanos());
+    let file = format!("/data/local/tmp/{name}.key");
+    let written = call.phone.files(|files| files.write(&file, key.as_bytes(), 0o600));
+    if let Err(why) = written {
+        call.err(format!("java.io.IOException: {why}\n")).await;
+        return Ok(1);
+    }
     if let Some(hit) = call.phone.trigger(Fault::HelperSlowStart, "helper start") {
         sleep_real(Some(hit.time())).await;
     }
     call.out("ready\n").await?;
     let is_old = call.phone.trigger(Fault::HelperOld, "helper start").is_some();
+    let now = uptime(&call.phone);
     let helper = Arc::new(Helper {
         phone: call.phone.clone(),
         ops: if is_old { &OLD_OPS } else { &OPS },
-        pid: call.running.pid,
-        token,
-        pulse: watch::Sender::new(IdleTimer { heard: uptime(&call.phone), busy: 0 }),
-        has_host: AtomicBool::new(false),
+        pid,
+        key,
+        pulse: watch::Sender::new(IdleTimer { heard: now, busy: 0, connections: 0, left: now }),
         touching: Mutex::new(()),
         acted: std::sync::Mutex::default(),
-        holder: format!("app_process (pid {})", call.running.pid),
+        holder: format!("app_process (pid {pid})"),
         automation_users: AtomicUsize::new(0),
-        bye: Notify::new(),
         killed: Notify::new(),
+        ended: Notify::new(),
     });
+    if !call.running.ignores(Signal::HUP) {
+        return serve(helper, listener).await;
+    }
+    // The same process, which no longer depends on its shell.
+    let process = Process::start(&call.system, pid, call.running.parent, &call.running.argv);
+    let serving = tokio::spawn(async move {
+        tokio::select! {
+            biased;
+            signal = process.ended() => Err(Abort::Killed(signal)),
+            status = serve(helper, listener) => status,
+        }
+    });
+    call.phone.with(|phone| phone.detached_jobs.keep(serving.abort_handle(), MAX_DETACHED));
+    serving.await.unwrap_or(Ok(KILLED))
+}
+
+/// Serves hosts until its end.
+async fn serve(helper: Arc<Helper>, mut listener: Listener) -> Status {
     let _ending = AutomationRelease(Arc::clone(&helper));
     // Dropping the set, as a signal does, ends the connections.
     let mut connections = JoinSet::new();
@@ -167,24 +198,16 @@ async fn run(call: &Invocation) -> Status {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => {
                 let Some(pipe) = accepted else { return Ok(0) };
-                connections.spawn(Connection::serve(Arc::clone(&helper), pipe));
+                let connected = ConnectionGuard::new(&helper);
+                connections.spawn(Connection::serve(connected, pipe));
             },
             Some(_) = connections.join_next() => {},
-            () = ended(&call.io.stdin) => return Ok(0),
-            () = helper.bye.notified() => return Ok(0),
-            () = helper.killed.notified() => {
-                // Nobody puts the rotation back.
-                call.phone.with(|phone| phone.drop_automation(&helper.holder));
-                return Ok(KILLED);
-            }
+            () = helper.killed.notified() => return Ok(KILLED),
+            () = helper.ended.notified() => return Ok(0),
+            () = helper.watch() => {},
             () = helper.silence() => return Ok(0),
         }
     }
-}
-
-/// Completes when standard input ends.
-async fn ended(stdin: &Input) {
-    while !stdin.chunk().await.is_empty() {}
 }
 
 fn uptime(phone: &VirtualPhone) -> Duration {
@@ -197,10 +220,9 @@ struct Helper {
     /// The operations that it has.
     ops: &'static [&'static str],
     pid: u32,
-    token: String,
+    /// What its file has, too.
+    key: String,
     pulse: watch::Sender<IdleTimer>,
-    /// Whether a connection has presented the token.
-    has_host: AtomicBool,
     /// Held by a gesture: the fingers of two would mix.
     touching: Mutex<()>,
     /// When it last touched, typed or acted, by the phone's clock.
@@ -209,17 +231,28 @@ struct Helper {
     holder: String,
     /// How many requests use UiAutomation.
     automation_users: AtomicUsize,
-    /// Notified when the host sends `bye` or disconnects.
-    bye: Notify,
-    /// Notified when a fault kills it.
+    /// Notified when a fault kills it, and when a host ends it.
     killed: Notify,
+    ended: Notify,
 }
 
-/// When the last frame arrived, by the phone's clock, and how many requests are running.
+/// When the last frame arrived and the last connection ended, by the phone's clock, and how many
+/// requests are running and hosts connected.
 #[derive(Clone, Copy)]
 struct IdleTimer {
     heard: Duration,
     busy: usize,
+    connections: usize,
+    left: Duration,
+}
+
+impl IdleTimer {
+    /// The times after which the helper ends, and since when each counts.
+    fn limits(self) -> impl Iterator<Item = (Duration, Duration)> {
+        let silence = (self.busy == 0).then_some((self.heard, SILENCE));
+        let alone = (self.connections == 0).then_some((self.left, ALONE));
+        silence.into_iter().chain(alone)
+    }
 }
 
 impl Helper {
@@ -257,6 +290,7 @@ impl Helper {
             "clip_get" => Ok(Answer::of(clipboard::get(phone))),
             "clip_set" => clipboard::set(phone, header).map(Answer::of),
             "events" => events::watch(self, tell).await,
+            "front" => Ok(Answer::of(front::front(phone).await)),
             "key" => keys::key(self, header).await,
             "release" => tree::release(self, header).await,
             "shot" => shot::shot(self, header).await,
@@ -280,22 +314,60 @@ impl Helper {
         *lock(&self.acted) = Some(uptime(&self.phone));
     }
 
-    /// Waits until nothing has happened for `idle`, up to `limit`. `false` if the screen keeps
-    /// moving.
+    /// Waits until nothing has happened for `idle`, up to `limit`, or until another program wants
+    /// UiAutomation. `false` if the screen keeps moving.
     async fn wait_until_still(&self, idle: Duration, limit: Duration) -> bool {
-        if self.phone.read(|phone| phone.world.keeps_moving()) {
-            self.phone.sleep(limit).await;
-            return false;
-        }
-        let since = (*lock(&self.acted)).map(|at| uptime(&self.phone).saturating_sub(at));
+        let moves = self.phone.read(|phone| phone.world.keeps_moving());
+        let now = self.phone.with(|phone| phone.world.uptime());
+        let since = (*lock(&self.acted)).map(|at| now.saturating_sub(at));
         let rest = since.map_or(Duration::ZERO, |since| idle.saturating_sub(since));
-        self.phone.sleep(rest.min(limit)).await;
-        rest <= limit
+        let mut left = if moves { limit } else { rest.min(limit) };
+        while !left.is_zero() {
+            if self.phone.with(|phone| self.has_young_rival(phone)) {
+                return false;
+            }
+            let step = left.min(WATCH);
+            self.phone.sleep(step).await;
+            left -= step;
+        }
+        !moves && rest <= limit
     }
 
     /// Whether a request uses UiAutomation.
     fn uses_automation(&self) -> bool {
         self.automation_users.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether a program that wants UiAutomation has just started.
+    fn has_young_rival(&self, phone: &State) -> bool {
+        let now = phone.world.uptime();
+        let mut rivals = phone.automation_rivals(self.pid);
+        rivals.any(|rival| now.saturating_sub(rival.started) < YOUNG)
+    }
+
+    /// Looks for rivals, and lets UiAutomation go between two uses; never ends.
+    async fn watch(&self) {
+        loop {
+            self.phone.tick().await;
+            if self.phone.read(|phone| phone.automation_rivals(self.pid).next().is_some())
+                && !self.uses_automation()
+            {
+                self.phone.with(|phone| phone.drop_automation(&self.holder));
+            }
+        }
+    }
+
+    /// Lets another program have its turn, in the middle of a long operation.
+    async fn give_way<'a>(
+        &'a self,
+        using: AutomationUse<'a>,
+        limit: Duration,
+    ) -> Result<(AutomationUse<'a>, bool), HelperError> {
+        if !self.phone.read(|phone| self.has_young_rival(phone)) {
+            return Ok((using, false));
+        }
+        drop(using);
+        Ok((self.use_automation(limit).await?, true))
     }
 
     /// Connects to UiAutomation. Another tool may hold it for up to `limit`.
@@ -309,23 +381,39 @@ impl Helper {
         };
         let busy = busy.map_or(Duration::ZERO, |hit| hit.time());
         loop {
-            let holder = self.phone.with(|phone| {
+            let is_late = waited >= limit;
+            let taken = self.phone.with(|phone| {
                 if waited < busy {
-                    return Some("uiautomator runtest (another tool)".to_owned());
+                    return Err("uiautomator runtest (another tool)".to_owned());
                 }
                 let holder = phone.automation_holder().map(str::to_owned);
-                let other = holder.filter(|holder| *holder != self.holder);
-                if other.is_none() {
-                    phone.hold_automation(&self.holder, None);
-                    self.automation_users.fetch_add(1, Ordering::SeqCst);
+                if !is_late && self.has_young_rival(phone) {
+                    return Err(holder.unwrap_or_default());
                 }
-                other
+                if !phone.hold_automation(&self.holder, None) {
+                    return Err(holder.unwrap_or_default());
+                }
+                self.automation_users.fetch_add(1, Ordering::SeqCst);
+                Ok(holder.is_none())
             });
-            let Some(holder) = holder else { return Ok(AutomationUse(self)) };
-            if waited >= limit {
-                let message = format!("another tool holds UiAutomation: {holder}");
-                let busy = HelperError::of("ua_busy", &message);
-                return Err(busy.trying("end it, or wait until it has ended"));
+            match taken {
+                Ok(is_new) => {
+                    let using = AutomationUse(self);
+                    if is_new {
+                        self.phone.run_work(latency::HELPER_CONNECT).await;
+                        let heard = self.phone.with(|phone| phone.world.uptime());
+                        let heard = heard.saturating_sub(UNHEARD);
+                        let mut acted = lock(&self.acted);
+                        *acted = Some(acted.map_or(heard, |at| at.max(heard)));
+                    }
+                    return Ok(using);
+                }
+                Err(holder) if is_late => {
+                    let message = format!("another tool holds UiAutomation: {holder}");
+                    let busy = HelperError::of("ua_busy", &message);
+                    return Err(busy.trying("end it, or wait until it has ended"));
+                }
+                Err(_) => {}
             }
             self.phone.sleep(RETRY).await;
             waited += RETRY;
@@ -333,16 +421,17 @@ impl Helper {
         }
     }
 
-    /// Completes after the idle timeout: by the phone's clock, or in real time.
+    /// Completes after an idle timeout: by the phone's clock, or in real time.
     async fn silence(&self) {
         let mut pulse = self.pulse.subscribe();
         loop {
-            let IdleTimer { heard, busy } = *pulse.borrow_and_update();
-            let over = sleep_real((busy == 0).then_some(SILENCE));
+            let timer = *pulse.borrow_and_update();
+            let over = sleep_real(timer.limits().map(|(_, limit)| limit).min());
             tokio::pin!(over);
             loop {
                 let changed = self.phone.changed();
-                if busy == 0 && uptime(&self.phone).saturating_sub(heard) >= SILENCE {
+                let now = uptime(&self.phone);
+                if timer.limits().any(|(since, limit)| now.saturating_sub(since) >= limit) {
                     return;
                 }
                 tokio::select! {
@@ -387,7 +476,11 @@ impl Drop for AutomationUse<'_> {
     fn drop(&mut self) {
         self.0.phone.with(|phone| {
             if self.0.automation_users.fetch_sub(1, Ordering::SeqCst) == 1 {
-                let until = phone.world.uptime() + HELD;
+                if phone.automation_rivals(self.0.pid).next().is_some() {
+                    return phone.drop_automation(&self.0.holder);
+                }
+                let held = if phone.world.android() < 7 { HELD_BEFORE_7 } else { HELD };
+                let until = phone.world.uptime() + held;
                 phone.hold_automation(&self.0.holder, Some(until));
             }
         });
@@ -399,11 +492,32 @@ struct AutomationRelease(Arc<Helper>);
 
 impl Drop for AutomationRelease {
     fn drop(&mut self) {
-        self.0.phone.with(|phone| {
-            if phone.automation_holder() == Some(&self.0.holder) {
-                phone.release_automation();
-            }
+        self.0.phone.with(|phone| phone.drop_automation(&self.0.holder));
+    }
+}
+
+/// A connected host. UiAutomation is let go when the last one leaves.
+struct ConnectionGuard(Arc<Helper>);
+
+impl ConnectionGuard {
+    fn new(helper: &Arc<Helper>) -> Self {
+        helper.pulse.send_modify(|pulse| pulse.connections += 1);
+        Self(Arc::clone(helper))
+    }
+}
+
+impl Drop for ConnectionGuard {
+    fn drop(&mut self) {
+        let left = self.0.phone.with(|phone| phone.world.uptime());
+        let mut is_last = false;
+        self.0.pulse.send_modify(|pulse| {
+            let connections = pulse.connections.saturating_sub(1);
+            *pulse = IdleTimer { connections, left, ..*pulse };
+            is_last = connections == 0;
         });
+        if is_last && !self.0.uses_automation() {
+            self.0.phone.with(|phone| phone.drop_automation(&self.0.holder));
+        }
     }
 }
 
@@ -424,9 +538,9 @@ impl Drop for RequestGuard {
             phone.helper_requests = phone.helper_requests.saturating_sub(1);
             phone.world.uptime()
         });
-        self.0
-            .pulse
-            .send_modify(|pulse| *pulse = IdleTimer { heard, busy: pulse.busy.saturating_sub(1) });
+        self.0.pulse.send_modify(|pulse| {
+            *pulse = IdleTimer { heard, busy: pulse.busy.saturating_sub(1), ..*pulse }
+        });
     }
 }
 
@@ -443,8 +557,6 @@ const EARLY_REPLIES: usize = 4;
 struct Connection {
     helper: Arc<Helper>,
     to: WriteHalf<Pipe>,
-    /// Whether it has presented the token.
-    known: bool,
     requests: Requests,
     /// Handles to cancel requests.
     handles: BTreeMap<u64, AbortHandle>,
@@ -454,22 +566,12 @@ struct Connection {
 
 impl Connection {
     /// Serves until the other end disconnects or breaks the protocol.
-    async fn serve(helper: Arc<Helper>, pipe: Pipe) {
-        if Self::serve_until_closed(Arc::clone(&helper), pipe).await {
-            helper.bye.notify_one();
-        }
-    }
-
-    /// The same. Returns whether it was the host's.
-    async fn serve_until_closed(helper: Arc<Helper>, pipe: Pipe) -> bool {
+    async fn serve(connected: ConnectionGuard, pipe: Pipe) {
         let (from, to) = tokio::io::split(pipe);
         let mut frames = Frames::new(from);
-        let late = sleep_real(Some(STRANGER));
-        tokio::pin!(late);
         let mut this = Self {
-            helper,
+            helper: Arc::clone(&connected.0),
             to,
-            known: false,
             requests: Requests::new(),
             handles: BTreeMap::new(),
             more: mpsc::channel(EARLY_REPLIES),
@@ -486,14 +588,13 @@ impl Connection {
                     this.helper.reset_idle();
                     match frame {
                         Ok(header) => this.take(&header).await,
-                        Err(ReadError::Closed) => return this.known,
+                        Err(ReadError::Closed) => return,
                         Err(end) => this.refuse(&end).await,
                     }
                 },
-                () = &mut late, if !this.known => return false,
             };
             if going.is_err() {
-                return this.known;
+                return;
             }
         }
     }
@@ -508,9 +609,6 @@ impl Connection {
         };
         if op == "hello" {
             return self.greet(id, header).await;
-        }
-        if !self.known {
-            return self.reject(id).await;
         }
         if self.handles.contains_key(&id) {
             let message = format!("request {id} is still under way");
@@ -550,8 +648,10 @@ impl Connection {
             }
             "bye" => {
                 self.answer(id, Ok(Answer::default())).await?;
-                self.helper.bye.notify_one();
-                Ok(())
+                if fields::flag(header, "all").unwrap_or(false) {
+                    self.helper.ended.notify_one();
+                }
+                Err(Abort::Closed)
             }
             _ => self.answer(id, Err(HelperError::unsupported(op))).await,
         }
@@ -559,13 +659,6 @@ impl Connection {
 
     /// `hello`
     async fn greet(&mut self, id: u64, header: &Header) -> Result<(), Abort> {
-        if header.get("token").and_then(Value::as_str) != Some(self.helper.token.as_str()) {
-            return self.reject(id).await;
-        }
-        if !self.known && self.helper.has_host.swap(true, Ordering::Relaxed) {
-            return self.reject(id).await;
-        }
-        self.known = true;
         if header.get("protocol").and_then(Value::as_u64) != Some(PROTOCOL) {
             let failed =
                 HelperError::of("unsupported", "this helper supports only protocol version 1");
@@ -576,17 +669,10 @@ impl Connection {
         let ops = self.helper.ops.iter().copied();
         let ops: Vec<&str> = ops.chain(["bye", "cancel"]).collect();
         let hello = json!({
-            "protocol": PROTOCOL, "sdk": sdk, "uid": SHELL, "pid": self.helper.pid, "ops": ops,
+            "key": self.helper.key, "protocol": PROTOCOL, "sdk": sdk, "uid": SHELL, "pid": self.helper.pid, "ops": ops,
             "variants": { "every method": "played by the virtual phone" },
         });
         self.answer(id, Ok(Answer::of(hello))).await
-    }
-
-    /// Closes the connection of a client with a wrong token.
-    async fn reject(&mut self, id: u64) -> Result<(), Abort> {
-        let failed = HelperError::of("refused", "wrong token");
-        self.answer(id, Err(failed.trying("start your own helper"))).await?;
-        Err(Abort::Closed)
     }
 
     /// Reports a bad frame and closes the connection, because the start of the next frame is

@@ -1,8 +1,8 @@
 //! Thumbwire's helper on the virtual phone, from a host's end of the real wire: starting, ending,
-//! authentication, requests.
+//! sharing, requests.
 
 use crate::common::Wired;
-use crate::common::helper::{JAR, RunningHelper, TOKEN, Talk, framed, in_a_terminal, piece};
+use crate::common::helper::{JAR, RunningHelper, Talk, command, framed, in_a_terminal, piece};
 use proptest::prelude::*;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use serde_json::{Value, json};
@@ -28,21 +28,56 @@ async fn helped(wired: &Wired) -> (RunningHelper, Talk) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn helper_accepts_the_token_and_ends_with_stdin() {
+async fn helper_shows_its_key_to_the_shell_and_to_hosts() {
     let wired = Wired::new();
-    let (mut held, mut talk) = helped(&wired).await;
-    let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "protocol": 1, "more": [1]})).await;
+    let (_held, mut talk) = helped(&wired).await;
+    let hello = talk.ask(json!({"op": "hello", "protocol": 1, "more": [1]})).await;
     assert_eq!(
         (&hello["protocol"], &hello["sdk"], &hello["uid"]),
         (&json!(1), &json!(34), &json!(2000))
     );
+    let file = format!("/data/local/tmp/{NAME}.key");
+    assert_eq!(wired.stdout(&format!("cat {file}")).await, hello["key"].as_str().expect("text"));
+    assert!(wired.stdout(&format!("ls -l {file}")).await.starts_with("-rw-------"));
     let shown = wired.stdout("ps -A -o PID,ARGS").await;
-    let line = shown.lines().find(|line| line.contains("app_process")).expect("it is there");
-    assert!(line.contains(NAME) && !line.contains(TOKEN), "{line}");
-    held.end_input().await;
-    assert_eq!(held.end().await, (String::new(), Some(0)));
-    assert_eq!(talk.answer().await, None);
+    assert!(shown.lines().any(|line| line.contains("app_process") && line.contains(NAME)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_share_a_helper_that_outlives_its_shell() {
+    let wired = Wired::new();
+    RunningHelper::detached(&wired, NAME).await;
+    let (mut one, mut other) = (Talk::known(&wired, NAME).await, Talk::known(&wired, NAME).await);
+    assert_eq!(one.ask(json!({"op": "clip_set", "text": "x"})).await["ok"], true);
+    assert_eq!(other.ask(json!({"op": "clip_get"})).await["text"], "x");
+    assert_eq!(one.ask(json!({"op": "bye"})).await["ok"], true);
+    assert_eq!(one.answer().await, None);
+    assert_eq!(other.ask(json!({"op": "tree"})).await["ok"], true);
+    // UiAutomation is free when the last host has left; the helper ends some time later.
+    drop(other);
+    assert!(wired.stdout("uiautomator dump /dev/tty").await.contains("<hierarchy"));
+    assert_eq!(Talk::known(&wired, NAME).await.ask(json!({"op": "tree"})).await["ok"], true);
+    wired.stdout("sleep 11").await;
     assert!(wired.adb.open(&format!("localabstract:{NAME}")).await.is_err());
+    assert!(!wired.stdout("ps -A -o ARGS").await.contains(NAME));
+    // A signal or a reboot ends it at once; `bye` can, too.
+    for end in ["kill $(pidof app_process)", "reboot", "bye"] {
+        RunningHelper::detached(&wired, NAME).await;
+        let mut talk = Talk::known(&wired, NAME).await;
+        match end {
+            "reboot" => drop(wired.adb.open("reboot:").await.expect("taken")),
+            "bye" => {
+                assert_eq!(talk.ask(json!({"op": "bye", "all": true})).await["ok"], true);
+            }
+            kill => drop(wired.stdout(kill).await),
+        }
+        assert_eq!(talk.answer().await, None, "{end}");
+        if end == "reboot" {
+            wired.phone.plug();
+        }
+        tokio::task::yield_now().await;
+        assert!(wired.adb.open(&format!("localabstract:{NAME}")).await.is_err(), "{end}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,7 +100,7 @@ async fn old_phones_first_helper_start_is_slow() {
         let took = wired.phone.world(|world| world.uptime()) - before;
         assert!((least..least + 2_000).contains(&took.as_millis()), "{took:?}");
         let mut talk = Talk::opened(&wired, &name).await;
-        let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "protocol": 1})).await;
+        let hello = talk.ask(json!({"op": "hello", "protocol": 1})).await;
         assert_eq!(hello["sdk"], 19);
         // Closing the terminal hangs up.
         drop(stream);
@@ -76,9 +111,7 @@ async fn old_phones_first_helper_start_is_slow() {
 #[tokio::test(start_paused = true)]
 async fn runtime_failures_print_the_phones_errors() {
     let start = |path: &str| {
-        format!(
-            "echo {TOKEN} | CLASSPATH={path} app_process /system/bin org.thumbwire.helper.Main x"
-        )
+        format!("CLASSPATH={path} app_process /system/bin org.thumbwire.helper.Main x")
     };
     // The reason is in the log only.
     let no_class = "Aborted \n";
@@ -141,8 +174,7 @@ async fn pushed_archive_with_the_class_starts_the_helper() {
         wired.phone.remove_helper();
         let bytes = archive(name, content);
         sync::push(&wired.adb, JAR, 0o100_444, 1, &bytes[..]).await.expect("pushed");
-        let command =
-            format!("echo {TOKEN} | CLASSPATH={JAR} app_process / org.thumbwire.helper.Main x");
+        let command = format!("CLASSPATH={JAR} app_process / org.thumbwire.helper.Main x");
         assert_eq!(
             wired.all(&command).await.0,
             status,
@@ -153,56 +185,21 @@ async fn pushed_archive_with_the_class_starts_the_helper() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bad_name_or_token_ends_the_helper() {
+async fn second_helper_of_a_name_and_one_without_do_not_start() {
     let wired = Wired::new();
-    let _held = RunningHelper::started(&wired, NAME).await;
+    let (_held, mut talk) = helped(&wired).await;
+    let hello = json!({"op": "hello", "protocol": 1});
+    let key = talk.ask(hello.clone()).await["key"].clone();
     let second = RunningHelper::begun(&wired, NAME).await.end().await;
     assert_eq!(second, ("java.io.IOException: Address already in use\n".to_owned(), Some(1)));
-    let start = format!("CLASSPATH={JAR} app_process /system/bin org.thumbwire.helper.Main");
-    assert_eq!(wired.all(&format!("{start} other < /dev/null")).await.0, 2);
-    assert_eq!(wired.all(&start).await.0, 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn client_without_the_token_is_rejected() {
-    let wired = Wired::new();
-    let _held = RunningHelper::started(&wired, NAME).await;
-    for first in [
-        json!({"op": "hello", "token": "f".repeat(32), "protocol": 1}),
-        json!({"op": "hello", "protocol": 1}),
-        json!({"op": "call_service", "component": "a/b"}),
-        json!({"op": "bye"}),
-    ] {
-        let mut talk = Talk::opened(&wired, NAME).await;
-        assert_eq!(talk.ask(first).await["error"], "refused");
-        assert_eq!(talk.answer().await, None);
-    }
-    // None of them ended it, and one that says nothing is closed.
-    let mut silent = Talk::opened(&wired, NAME).await;
-    let began = Instant::now();
-    assert_eq!(silent.answer().await, None);
-    assert_eq!(began.elapsed().as_secs(), 10);
-    Talk::known(&wired, NAME).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn token_opens_one_connection() {
-    let wired = Wired::new();
-    let (held, mut host) = helped(&wired).await;
-    let mut second = Talk::opened(&wired, NAME).await;
-    let answer = second.ask(json!({"op": "hello", "token": TOKEN, "protocol": 1})).await;
-    assert_eq!(answer["error"], "refused");
-    assert_eq!(second.answer().await, None);
-    assert_eq!(host.ask(json!({"op": "clip_get"})).await["ok"], true);
-    // The helper ends with its host.
-    drop(host);
-    assert_eq!(held.end().await.1, Some(0));
-    // So it does if the host speaks another version of the wire.
-    let held = RunningHelper::started(&wired, NAME).await;
+    assert_eq!(talk.ask(hello).await["key"], key);
+    assert_eq!(wired.all(&command("")).await.0, 2);
+    // One that speaks another version of the wire takes nothing from the others.
     let mut newer = Talk::opened(&wired, NAME).await;
-    let answer = newer.ask(json!({"op": "hello", "token": TOKEN, "protocol": 2})).await;
+    let answer = newer.ask(json!({"op": "hello", "protocol": 2})).await;
     assert_eq!(answer["error"], "unsupported");
-    assert_eq!(held.end().await.1, Some(0));
+    assert_eq!(newer.answer().await, None);
+    assert_eq!(talk.ask(json!({"op": "clip_get"})).await["ok"], true);
 }
 
 #[tokio::test(start_paused = true)]
@@ -317,11 +314,8 @@ async fn unknown_op_is_reported_and_bad_frame_disconnects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bye_signal_reboot_or_closed_shell_ends_the_helper() {
+async fn signal_reboot_or_closed_shell_ends_the_helper() {
     let wired = Wired::new();
-    let (held, mut talk) = helped(&wired).await;
-    assert_eq!(talk.ask(json!({"op": "bye"})).await["ok"], true);
-    assert_eq!(held.end().await.1, Some(0));
     let (held, mut talk) = helped(&wired).await;
     wired.stdout("kill $(pidof app_process)").await;
     assert_eq!(talk.answer().await, None);
@@ -338,19 +332,19 @@ async fn bye_signal_reboot_or_closed_shell_ends_the_helper() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn helper_exits_after_one_idle_minute() {
+async fn helper_exits_after_ten_idle_minutes() {
     let wired = Wired::new();
     let (mut held, mut talk) = helped(&wired).await;
     for _ in 0..3 {
-        wired.stdout("sleep 50").await;
+        wired.stdout("sleep 500").await;
         talk.ask(json!({"op": "cancel", "of": 9})).await;
     }
-    wired.stdout("sleep 61").await;
+    wired.stdout("sleep 601").await;
     assert_eq!(piece(&mut held.stream).await, Some((3, vec![0])));
     let (mut held, _talk) = helped(&wired).await;
     let began = Instant::now();
     assert_eq!(piece(&mut held.stream).await, Some((3, vec![0])));
-    assert_eq!(began.elapsed().as_secs(), 60);
+    assert_eq!(began.elapsed().as_secs(), 600);
 }
 
 proptest! {
@@ -426,8 +420,7 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
         Just(Value::Null),
     ];
     let request = (any::<u8>(), word, value.clone(), value).prop_map(|(id, op, one, two)| {
-        let request =
-            json!({"id": id, "op": op, "component": one, "extras": two, "of": 1, "token": TOKEN});
+        let request = json!({"id": id, "op": op, "component": one, "extras": two, "of": 1});
         framed(request.to_string().as_bytes())
     });
     prop_oneof![bytes(), bytes().prop_map(|bytes| framed(&bytes)), request]

@@ -2,14 +2,15 @@
 //! golden transcript per release, hostile requests, and who holds UiAutomation.
 
 use crate::common::Wired;
-use crate::common::helper::{RunningHelper, TOKEN, Talk, in_a_terminal};
+use crate::common::helper::{RunningHelper, Talk, in_a_terminal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::time::Duration;
 use thumbwire_adb::Stream;
-use thumbwire_virtual_android::Setup;
+use thumbwire_virtual_android::{ClockMode, Profile, Setup};
+use tokio::time::{Instant, sleep};
 
 const NAME: &str = "thumbwire-00112233445566aa";
 const NOTES: &str = "com.android.notes";
@@ -41,7 +42,7 @@ async fn transcript(release: &str) -> String {
     wired.phone.world(|world| world.start(NOTES, None).is_ok());
     let (_held, mut talk) = helped_on(&wired, release).await;
     let mut out = String::new();
-    let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "protocol": 1})).await;
+    let hello = talk.ask(json!({"op": "hello", "protocol": 1})).await;
     writeln!(out, "hello: API level {}, {}", hello["sdk"], hello["ops"]).expect("written");
     let (tree, body) = whole(&mut talk, json!({"op": "tree"})).await;
     let xml = String::from_utf8(body).expect("text");
@@ -49,6 +50,8 @@ async fn transcript(release: &str) -> String {
     for request in [
         json!({"op": "tree", "reports": [["power"], ["window", "-a"]], "idle_ms": 200}),
         json!({"op": "tree", "max_nodes": null, "deflate": true}),
+        json!({"op": "tree", "compressed": true}),
+        json!({"op": "front"}),
         json!({"op": "clip_get", "deflate": true}),
         json!({"op": "clip_get", "deflate": 1}),
         json!({"op": "tree"}),
@@ -177,25 +180,53 @@ async fn killed_helper_leaves_the_rotation() {
 }
 
 #[tokio::test]
-async fn one_program_at_a_time_holds_ui_automation() {
-    for (release, refused) in [("4.4", "Killed"), ("14", "already registered")] {
+async fn program_that_starts_gets_its_turn_between_two_requests() {
+    for release in ["4.4", "14"] {
         let wired = Wired::made(Setup::of_release(release).expect("a release"));
         let (_held, mut talk) = helped_on(&wired, release).await;
         let rotation = "settings get system accelerometer_rotation";
-        let before = wired.run(rotation).await.stdout;
-        assert_eq!(talk.ask(json!({"op": "tree"})).await["ok"], true);
-        let output = wired.run("uiautomator dump /dev/tty").await;
-        let text = [output.stdout, output.stderr].concat();
-        assert!(String::from_utf8_lossy(&text).contains(refused), "{release}");
-        // Letting it go puts the rotation back. Three seconds after its last use it is let go
-        // anyway.
+        for _ in 0..3 {
+            assert_eq!(talk.ask(json!({"op": "tree"})).await["ok"], true);
+            let dump = wired.run("uiautomator dump /dev/tty").await.stdout;
+            assert!(String::from_utf8_lossy(&dump).contains("<hierarchy"), "{release}");
+        }
+        // Letting it go leaves the rotation as somebody set it meanwhile.
         assert_eq!(talk.ask(json!({"op": "tree"})).await["ok"], true);
         wired.run("settings put system accelerometer_rotation 9").await;
         assert_eq!(talk.ask(json!({"op": "release"})).await["released"], true);
-        assert_eq!(wired.run(rotation).await.stdout, before);
-        let dump = wired.run("uiautomator dump /dev/tty").await.stdout;
-        assert!(String::from_utf8_lossy(&dump).contains("<hierarchy"), "{release}");
+        let after = wired.run(rotation).await.stdout;
+        assert_eq!(String::from_utf8_lossy(&after).trim(), "9", "{release}");
     }
+}
+
+/// In real time, which is the test's: what the helper does while a program of 300 ms starts.
+#[tokio::test(start_paused = true)]
+async fn program_that_starts_ends_waits_and_delays_requests() {
+    let setup = Setup { clock: ClockMode::Real, profile: Profile::Pixel, ..Setup::default() };
+    let wired = Wired::made(setup);
+    let (_held, mut talk) = helped(&wired).await;
+    let events = talk.send(json!({"op": "events"})).await;
+    assert_eq!(talk.answer().await.expect("an answer")["listening"], true);
+    let dump = wired.run("uiautomator dump /dev/tty");
+    let asking = async {
+        sleep(Duration::from_millis(150)).await;
+        let began = Instant::now();
+        let id = talk.send(json!({"op": "tree", "limit_ms": 3500})).await;
+        let mut saw_a_change = false;
+        loop {
+            let answer = talk.answer().await.expect("an answer");
+            saw_a_change |= answer["id"] == events && answer["event"] == "content";
+            if answer["id"] == id {
+                assert_eq!(answer["ok"], true, "{answer}");
+                return (began.elapsed(), saw_a_change);
+            }
+        }
+    };
+    let (dump, (waited, saw_a_change)) = tokio::join!(dump, asking);
+    assert!(String::from_utf8_lossy(&dump.stdout).contains("<hierarchy"));
+    assert!((800..1_200).contains(&waited.as_millis()), "{waited:?}");
+    // One that watches looks again.
+    assert!(saw_a_change || talk.answer().await.expect("an event")["event"] == "content");
 }
 
 #[tokio::test(start_paused = true)]

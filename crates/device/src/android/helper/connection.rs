@@ -1,8 +1,8 @@
 //! A connection to a running helper: many concurrent requests over one stream.
 //!
-//! Start with [`Connection::ask`]. One task reads, writes and watches the helper's process. Each
-//! caller waits for its own reply; one that gives up has its request cancelled. When the stream
-//! ends, all callers get the reason, and nothing is sent again: what was written may have happened.
+//! Start with [`Connection::ask`]. One task reads and writes. Each caller waits for its own reply;
+//! one that gives up has its request cancelled. When the stream ends, all callers get the reason,
+//! and nothing is sent again: what was written may have happened.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,14 +19,13 @@ use tokio::time::{Instant, timeout};
 
 use super::Hello;
 use super::frame::Header;
-use super::process::ProcessEnd;
 use super::protocol::{HelperProtocol, MAX_REQUESTS, Reply, SendError};
 
-/// The helper exits after a minute without requests, so a connection idle for nearly that long is
+/// The helper exits after ten minutes without requests, so a connection idle for nearly that long is
 /// not reused: a request sent while it exits would be lost.
-const SILENCE: Duration = Duration::from_secs(50);
+const SILENCE: Duration = Duration::from_secs(9 * 60);
 
-/// How long to wait for the last output of a helper that has ended, and for its end after we close.
+/// How long to wait for the end of the connection after we close it.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// How many replies to one request are kept until they are read.
@@ -55,7 +54,7 @@ pub(super) struct ConnectionEnd {
     pub(super) phone: bool,
 }
 
-/// A connection to a helper. Dropping it disconnects and ends the process.
+/// A connection to a helper. Dropping it disconnects; the helper ends some time after its last one.
 pub(super) struct Connection {
     shared: Arc<Shared>,
     out: mpsc::Sender<Bytes>,
@@ -64,11 +63,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Communicates over `io`. `process` completes when the helper's process ends.
-    pub(super) fn over<IO, P>(io: IO, process: P) -> Self
+    /// Communicates over `io`.
+    pub(super) fn over<IO>(io: IO) -> Self
     where
         IO: AsyncRead + AsyncWrite + Send + 'static,
-        P: Future<Output = ProcessEnd> + Send + 'static,
     {
         // Room for each request and its cancellation.
         let (out, frames) = mpsc::channel(2 * MAX_REQUESTS);
@@ -80,7 +78,7 @@ impl Connection {
             deaf: false,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), over: watch::Sender::new(false) });
-        let task = tokio::spawn(drive(io, frames, process, Arc::clone(&shared)));
+        let task = tokio::spawn(drive(io, frames, Arc::clone(&shared)));
         Self { shared, out, task, hello: OnceLock::new() }
     }
 
@@ -121,9 +119,14 @@ impl Connection {
         }
     }
 
-    /// Closes the connection and waits a little for the helper to end.
+    /// Closes the connection, and waits a little until the helper has done so. A helper that has
+    /// stopped responding is asked to end, although others may use it, too.
     pub(super) async fn leave(&self) {
-        let bye = self.shared.lock().protocol.close_frame();
+        let bye = {
+            let mut state = self.shared.lock();
+            let is_deaf = state.deaf;
+            state.protocol.close_frame(is_deaf)
+        };
         if bye.is_some_and(|bye| self.out.try_send(bye).is_ok()) {
             let mut over = self.shared.over.subscribe();
             let _ = timeout(LAST_WORDS, over.wait_for(|over| *over)).await;
@@ -250,10 +253,9 @@ impl ConnectionEnd {
     }
 }
 
-async fn drive<IO, P>(io: IO, mut frames: mpsc::Receiver<Bytes>, process: P, shared: Arc<Shared>)
+async fn drive<IO>(io: IO, mut frames: mpsc::Receiver<Bytes>, shared: Arc<Shared>)
 where
     IO: AsyncRead + AsyncWrite,
-    P: Future<Output = ProcessEnd>,
 {
     let (mut read, mut write) = tokio::io::split(io);
     let reading = async {
@@ -284,24 +286,9 @@ where
         }
         ConnectionEnd::of_helper("closed by us")
     };
-    tokio::pin!(reading, process);
     let end = tokio::select! {
-        mut end = &mut reading => {
-            // Only its process can say why.
-            if let Ok(ended) = timeout(LAST_WORDS, &mut process).await {
-                end.text = format!("{}; last output: {}", end.text, ended.output);
-                end.phone |= ended.phone_lost;
-            }
-            end
-        }
+        end = reading => end,
         end = writing => end,
-        ended = &mut process => {
-            // Its replies may still be on their way.
-            let end = timeout(LAST_WORDS, &mut reading).await;
-            let phone = ended.phone_lost || end.is_ok_and(|end| end.phone);
-            let text = format!("the helper exited; last output: {}", ended.output);
-            ConnectionEnd { text, phone }
-        }
     };
     shared.finish(end);
 }

@@ -20,6 +20,9 @@ pub(super) const PATH: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 /// [`PATH`] as the class path of `app_process`.
 pub(super) const CLASS_PATH: &str = "CLASSPATH=/data/local/tmp/thumbwire-helper-1.jar";
 
+/// The start of the name of its socket. A phone has one helper of each build, for all Thumbwires.
+const SOCKET: &str = "thumbwire-helper-1-";
+
 /// What `helper/build` makes from `helper/src`, and the hashes of both.
 const BYTES: &[u8] = include_bytes!("../../../../../helper/thumbwire-helper.jar");
 const HASHES: &str = include_str!("../../../../../helper/thumbwire-helper.txt");
@@ -66,8 +69,24 @@ async fn details(transport: &dyn Transport) -> Result<Option<StatV2>, adb::Error
 /// The modification time that marks our archive: the first 31 bits of its hash, which fit all
 /// phones.
 fn mtime() -> u32 {
+    u32::from_str_radix(hash(), 16).unwrap_or(0) >> 1
+}
+
+/// The abstract socket at which it listens.
+pub(super) fn socket() -> String {
+    format!("{SOCKET}{}", hash())
+}
+
+/// The file with the key that it tells at the handshake, which only the shell can read: any app may
+/// listen at such a name.
+pub(super) fn key_path() -> String {
+    format!("/data/local/tmp/{}.key", socket())
+}
+
+/// The first eight digits of the hash of our archive.
+fn hash() -> &'static str {
     let hash = HASHES.lines().find_map(|line| line.strip_prefix("jar ")).unwrap_or_default();
-    hash.trim().get(..8).and_then(|word| u32::from_str_radix(word, 16).ok()).unwrap_or(0) >> 1
+    hash.trim().get(..8).unwrap_or_default()
 }
 
 #[cfg(test)]

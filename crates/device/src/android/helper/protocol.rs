@@ -76,9 +76,10 @@ impl HelperProtocol {
         self.write("cancel", of).ok().map(|(_, frame)| frame)
     }
 
-    /// The closing request. Its reply is not awaited.
-    pub(super) fn close_frame(&mut self) -> Option<Bytes> {
-        self.write("bye", Header::new()).ok().map(|(_, frame)| frame)
+    /// The closing request, for this connection or for all. Its reply is not awaited.
+    pub(super) fn close_frame(&mut self, all: bool) -> Option<Bytes> {
+        let fields = all.then(|| ("all".to_owned(), Value::from(true)));
+        self.write("bye", fields.into_iter().collect()).ok().map(|(_, frame)| frame)
     }
 
     /// Takes received bytes and returns the replies to pending requests. Nothing after a malformed

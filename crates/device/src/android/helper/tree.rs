@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{AUTOMATION, Operation, fields, millis};
-use crate::Error;
 use crate::android::Android;
+use crate::{Error, TreeDetail};
 
 /// A screen is still when nothing has happened on it for this long: Android bundles an app's
 /// changes for 100 ms (`ViewConfiguration.getSendRecurringAccessibilityEventsInterval`).
@@ -43,8 +43,11 @@ pub(in crate::android) struct HelperTree {
 
 impl Android {
     /// The screen once it is still. `None` if `uiautomator` has to dump it.
-    pub(in crate::android) async fn tree_by_helper(&self) -> Result<Option<HelperTree>, Error> {
-        let fields = fields(json!({
+    pub(in crate::android) async fn tree_by_helper(
+        &self,
+        detail: TreeDetail,
+    ) -> Result<Option<HelperTree>, Error> {
+        let mut fields = fields(json!({
             "max_nodes": MAX_NODES,
             "reports": [["power"], ["window", "-a"]],
             "idle_ms": millis(IDLE),
@@ -52,6 +55,9 @@ impl Android {
             "limit_ms": millis(AUTOMATION),
             "deflate": true,
         }));
+        if detail == TreeDetail::Compressed {
+            fields.insert("compressed".into(), true.into());
+        }
         let reply = self.try_helper::<TreeReply>(TREE, fields).await?;
         reply.map(|(reply, body)| reply.tree(body)).transpose()
     }

@@ -1,5 +1,6 @@
 //! A phone with a helper, written by hand from the protocol description: frames of two lengths, a
 //! JSON header and a body; `hello`, `call_service`, `cancel`, `bye`. The test supplies the replies.
+//! It goes on when its hosts have gone, for a while that no test waits for.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use thumbwire_adb::wire::shell::{Id, emit};
 use thumbwire_adb::{Banner, DirectTransport, Features, LinkStream};
 use thumbwire_device::android::{Android, HelperMode};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
@@ -49,21 +50,23 @@ pub(crate) struct Phone {
     pub(crate) looked: AtomicUsize,
     pub(crate) starts: AtomicUsize,
     pub(crate) spared: AtomicUsize,
-    /// Name and token of the last start.
-    started: Mutex<(String, String)>,
+    /// The name at which it listens; empty if none runs.
+    started: Mutex<String>,
     heard: Mutex<Vec<Value>>,
     pub(crate) hears: Notify,
-    /// Ends the process.
-    ends: Mutex<Option<mpsc::Sender<()>>>,
-    programs: AtomicUsize,
+    connections: AtomicUsize,
 }
 
-const OPS: [&str; 14] = [
+/// What only the shell can read.
+pub(crate) const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+const OPS: [&str; 15] = [
     "apps",
     "call_service",
     "clip_get",
     "clip_set",
     "events",
+    "front",
     "key",
     "release",
     "shot",
@@ -76,7 +79,7 @@ const OPS: [&str; 14] = [
 ];
 
 fn good_hello(_: &Value) -> Value {
-    json!({ "ok": true, "protocol": 1, "sdk": 34, "uid": 2000, "ops": OPS, "new": {} })
+    json!({ "ok": true, "key": KEY, "protocol": 1, "sdk": 34, "uid": 2000, "ops": OPS, "new": {} })
 }
 
 impl Phone {
@@ -96,8 +99,7 @@ impl Phone {
             started: Mutex::default(),
             heard: Mutex::default(),
             hears: Notify::new(),
-            ends: Mutex::default(),
-            programs: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
         }
     }
 
@@ -144,11 +146,11 @@ impl Phone {
         }
     }
 
-    /// Waits until its process has ended.
-    pub(crate) async fn until_gone(&self) {
+    /// Waits until no host is connected to it.
+    pub(crate) async fn until_left(&self) {
         loop {
             let hears = self.hears.notified();
-            if self.programs.load(Ordering::SeqCst) == 0 {
+            if self.connections.load(Ordering::SeqCst) == 0 {
                 return;
             }
             hears.await;
@@ -165,6 +167,13 @@ impl Phone {
             let path = String::from_utf8(path).unwrap();
             if &head[..4] == b"SEND" {
                 self.receive(&path, &mut stream).await;
+                continue;
+            }
+            if &head[..4] == b"RECV" {
+                assert_eq!(path, format!("/data/local/tmp/{}.key", self.started.lock().unwrap()));
+                let length = u32::try_from(KEY.len()).unwrap().to_le_bytes();
+                let file = [&b"DATA"[..], &length, KEY.as_bytes(), b"DONE\0\0\0\0"].concat();
+                stream.write_all(&file).await.unwrap();
                 continue;
             }
             assert_eq!((&head[..4], &*path), (&b"STAT"[..], JAR));
@@ -231,33 +240,18 @@ impl Phone {
             assert!(command.contains("exec app_process /system/bin org.thumbwire.helper.Main"));
             assert!(command.contains(&format!("CLASSPATH={JAR}")), "{command}");
             let name = name.trim_matches('\'').to_owned();
-            assert!(name.len() == 26 && name.starts_with("thumbwire-"), "{name}");
+            assert!(name.len() == 27 && name.starts_with("thumbwire-helper-1-"), "{name}");
+            assert!(command.starts_with("umask 077; trap '' HUP; "), "it outlives us: {command}");
             self.starts.fetch_add(1, Ordering::SeqCst);
-            let mut token = vec![0; if framed { 5 + 33 } else { 33 }];
-            stream.read_exact(&mut token).await.unwrap();
-            let token = String::from_utf8(token.split_off(token.len() - 33)).unwrap();
-            assert!(token.ends_with('\n') && !command.contains(token.trim()), "not in `ps`");
-            if self.old {
-                // The terminal echoes it.
-                stream.write_all(&out(&token)).await.unwrap();
+            self.hears.notify_waiters();
+            if self.listens {
+                *self.started.lock().unwrap() = name;
+                stream.write_all(&out("WARNING: linker: x\nready\n")).await.unwrap();
+                // Until the host closes it.
+                let _ = stream.read(&mut [0; 9]).await;
+                return;
             }
-            *self.started.lock().unwrap() = (name, token.trim().to_owned());
-            if !self.listens {
-                stream.write_all(&out("Error: no such class\nAborted\n")).await.unwrap();
-            } else {
-                let (end, mut ended) = mpsc::channel(1);
-                *self.ends.lock().unwrap() = Some(end);
-                self.programs.fetch_add(1, Ordering::SeqCst);
-                let text = "WARNING: linker: x\nready\n";
-                stream.write_all(&out(text)).await.unwrap();
-                let mut rest = [0; 9];
-                tokio::select! {
-                    _ = ended.recv() => stream.write_all(&out("Killed\n")).await.unwrap(),
-                    _ = stream.read(&mut rest) => {}
-                }
-                self.programs.fetch_sub(1, Ordering::SeqCst);
-                self.hears.notify_waiters();
-            }
+            stream.write_all(&out("Error: no such class\nAborted\n")).await.unwrap();
         }
         if framed {
             let mut end = bytes::BytesMut::new();
@@ -266,7 +260,14 @@ impl Phone {
         }
     }
 
-    async fn socket(self: Arc<Self>, mut stream: LinkStream) {
+    async fn socket(self: Arc<Self>, stream: LinkStream) {
+        self.connections.fetch_add(1, Ordering::SeqCst);
+        self.serve_host(stream).await;
+        self.connections.fetch_sub(1, Ordering::SeqCst);
+        self.hears.notify_waiters();
+    }
+
+    async fn serve_host(&self, mut stream: LinkStream) {
         let mut lengths = [0; 8];
         while stream.read_exact(&mut lengths).await.is_ok() {
             let [header, body] = [0, 4]
@@ -276,12 +277,13 @@ impl Phone {
             let reply: Value = serde_json::from_slice(&output[..header]).unwrap();
             self.heard.lock().unwrap().push(reply.clone());
             self.hears.notify_waiters();
-            let answers = if reply["op"] == "hello" {
-                let token = self.started.lock().unwrap().1.clone();
-                assert_eq!((&reply["token"], &reply["protocol"]), (&json!(token), &json!(1)));
-                vec![answer(&reply, (self.hello)(&reply))]
-            } else {
-                (self.manner)(&reply)
+            let answers = match reply["op"].as_str() {
+                Some("hello") => {
+                    assert_eq!(reply["protocol"], 1);
+                    vec![answer(&reply, (self.hello)(&reply))]
+                }
+                Some("bye") if reply["all"] == true => vec![HelperOutput::Death],
+                _ => (self.manner)(&reply),
             };
             for one in answers {
                 match one {
@@ -293,8 +295,7 @@ impl Phone {
                     }
                     HelperOutput::Bytes(bytes) => stream.write_all(&bytes).await.unwrap(),
                     HelperOutput::Death => {
-                        let end = self.ends.lock().unwrap().clone().unwrap();
-                        end.send(()).await.unwrap();
+                        self.started.lock().unwrap().clear();
                         return;
                     }
                 }
@@ -331,11 +332,11 @@ impl Services for Shared {
     fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let phone = Arc::clone(&self.0);
         let service = service.trim_end_matches('\0');
-        let listening = format!("localabstract:{}", phone.started.lock().unwrap().0);
+        let name = phone.started.lock().unwrap().clone();
         if service == "sync:" {
             return Ok(handler(async move |stream| phone.sync(stream).await));
         }
-        if service == listening {
+        if !name.is_empty() && service == format!("localabstract:{name}") {
             return Ok(handler(async move |stream| phone.socket(stream).await));
         }
         let shell = if phone.old { "shell:" } else { "shell,v2,raw:" };

@@ -23,7 +23,7 @@ struct SeenState {
 impl SeenState {
     fn of(phone: &mut State) -> Self {
         let mut hasher = DefaultHasher::new();
-        dump::tree_for_helper(phone, usize::MAX).hash(&mut hasher);
+        dump::tree_for_helper(phone, usize::MAX, false).hash(&mut hasher);
         let focused = phone.world.scene().focused();
         let window = focused.map_or(String::new(), |window| window.title.clone());
         Self { window, content: hasher.finish() }
@@ -43,7 +43,7 @@ pub(super) async fn watch(
     helper: &Helper,
     tell: &mpsc::Sender<Answer>,
 ) -> Result<Answer, HelperError> {
-    let _using = helper.use_automation(LIMIT).await?;
+    let mut using = helper.use_automation(LIMIT).await?;
     let phone = &helper.phone;
     let _ = tell.send(Answer::of(json!({ "listening": true }))).await;
     let mut before = phone.peek(SeenState::of);
@@ -54,6 +54,13 @@ pub(super) async fn watch(
             let _ = tell.send(Answer::of(json!({ "event": event }))).await;
         }
         before = now;
+        let gave_way;
+        (using, gave_way) = helper.give_way(using, LIMIT).await?;
+        if gave_way {
+            // Something may have changed meanwhile.
+            let _ = tell.send(Answer::of(json!({ "event": "content" }))).await;
+            continue;
+        }
         tokio::select! {
             () = changed => {},
             () = phone.tick() => phone.with(|_| {}),

@@ -46,10 +46,11 @@ pub(super) async fn stream(
 ) -> Result<Answer, HelperError> {
     let options = Options::of(header)?;
     let gap = millis(header, "gap_ms", 10_000, 200)?;
-    let _using = helper.use_automation(options.limit).await?;
+    let mut using = helper.use_automation(options.limit).await?;
     let phone = &helper.phone;
     let mut last: Option<Frame> = None;
     loop {
+        (using, _) = helper.give_way(using, options.limit).await?;
         let changed = phone.changed();
         let now = capture(phone);
         let is_new = last.as_ref() != Some(&now);

@@ -3,7 +3,7 @@
 
 use super::super::{dump, dumpsys};
 use super::error::HelperError;
-use super::fields::{millis, number};
+use super::fields::{flag, millis, number};
 use super::wire::Header;
 use super::{Answer, Helper};
 use crate::faults::Fault;
@@ -30,6 +30,7 @@ pub(super) async fn tree(
     let limit = millis(header, "limit_ms", 10_000, 2_000)?;
     let idle = millis(header, "idle_ms", 10_000, 0)?;
     let moving = millis(header, "idle_limit_ms", 60_000, 1_000)?;
+    let compressed = flag(header, "compressed")?;
     let reports = reports(header)?;
     let _using = helper.use_automation(limit).await?;
     let mut fields = json!({});
@@ -41,7 +42,7 @@ pub(super) async fn tree(
     let none = phone.trigger(Fault::NoWindow, command).map(|hit| hit.time());
     let Taken { xml, nodes, truncated } = loop {
         let hidden = none.is_some_and(|none| waited < none);
-        let taken = phone.with(|phone| if hidden { None } else { take(phone, most) });
+        let taken = phone.with(|phone| if hidden { None } else { take(phone, most, compressed) });
         if let Some(taken) = taken {
             break taken;
         }
@@ -85,8 +86,8 @@ struct Taken {
 }
 
 /// The tree of up to so many nodes of the window in front.
-fn take(phone: &mut State, most: usize) -> Option<Taken> {
-    let xml = dump::tree_for_helper(phone, most)?;
+fn take(phone: &mut State, most: usize, compressed: bool) -> Option<Taken> {
+    let xml = dump::tree_for_helper(phone, most, compressed)?;
     let all = phone.world.scene().focused()?.root.walk().count();
     Some(Taken { xml, nodes: all.min(most), truncated: all > most })
 }
@@ -128,7 +129,9 @@ pub(super) async fn release(helper: &Helper, header: &Header) -> Result<Answer, 
         tokio::task::yield_now().await;
     }
     let released = helper.phone.with(|phone| {
-        phone.automation_holder() == Some(&helper.holder) && phone.release_automation()
+        let is_ours = phone.automation_holder() == Some(&helper.holder);
+        phone.drop_automation(&helper.holder);
+        is_ours
     });
     Ok(Answer::of(json!({ "released": released })))
 }

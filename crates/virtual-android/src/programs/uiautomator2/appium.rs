@@ -45,6 +45,8 @@ type Outcome = Result<Value, WebDriverError>;
 
 /// `am instrument -w`: serves until the session is deleted or the process is killed.
 pub(in crate::programs) async fn run(call: &Invocation, wait: bool) -> Status {
+    // The process of the instrumented app starts.
+    call.phone.run_work(latency::JAVA).await;
     let Some(_held) = AutomationGuard::take(&call.phone, PACKAGE) else {
         let reason = "java.lang.IllegalStateException: UiAutomationService already registered!";
         return crashed(call, wait, reason).await;

@@ -7,7 +7,6 @@ use thumbwire_adb::{Stream, Transport as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
-pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
 /// The command with which a host starts it.
@@ -35,15 +34,21 @@ pub async fn piece(stream: &mut Stream) -> Option<(u8, Vec<u8>)> {
 }
 
 impl RunningHelper {
-    /// Starts it and sends the token; does not wait until it is ready.
+    /// Starts it; does not wait until it is ready.
     pub async fn begun(wired: &Wired, name: &str) -> Self {
-        let service = format!("shell,v2,raw:{}", command(name));
-        let mut stream = wired.adb.open(&service).await.expect("a shell");
-        let line = format!("{TOKEN}\n");
-        stream.write_all(&[0]).await.expect("written");
-        stream.write_all(&(line.len() as u32).to_le_bytes()).await.expect("written");
-        stream.write_all(line.as_bytes()).await.expect("written");
+        Self::begun_by(wired, name, &command(name)).await
+    }
+
+    async fn begun_by(wired: &Wired, name: &str, command: &str) -> Self {
+        let stream = wired.adb.open(&format!("shell,v2,raw:{command}")).await.expect("a shell");
         Self { stream, name: name.to_owned() }
+    }
+
+    /// Starts one that outlives its shell, and leaves the shell.
+    pub async fn detached(wired: &Wired, name: &str) {
+        let command = format!("trap '' HUP; {}", command(name));
+        let mut held = Self::begun_by(wired, name, &command).await;
+        assert_eq!(piece(&mut held.stream).await, Some((1, b"ready\n".to_vec())));
     }
 
     /// The same, and waits until it listens.
@@ -51,11 +56,6 @@ impl RunningHelper {
         let mut held = Self::begun(wired, name).await;
         assert_eq!(piece(&mut held.stream).await, Some((1, b"ready\n".to_vec())));
         held
-    }
-
-    /// Closes its standard input.
-    pub async fn end_input(&mut self) {
-        self.stream.write_all(&[4, 0, 0, 0, 0]).await.expect("written");
     }
 
     /// Its output until it ends, and its exit status.
@@ -75,15 +75,14 @@ impl RunningHelper {
     }
 }
 
-/// A helper on a phone whose shells run in a terminal, which echoes input.
+/// A helper on a phone whose shells run in a terminal.
 pub async fn in_a_terminal(wired: &Wired, name: &str) -> Stream {
     let mut stream = wired.adb.open(&format!("shell:{}", command(name))).await.expect("opened");
-    stream.write_all(format!("{TOKEN}\n").as_bytes()).await.expect("written");
     let mut output = Vec::new();
     while !output.ends_with(b"ready\r\n") {
         output.push(stream.read_u8().await.expect("it speaks"));
     }
-    assert_eq!(output, format!("{TOKEN}\r\nready\r\n").as_bytes());
+    assert_eq!(output, b"ready\r\n");
     stream
 }
 
@@ -100,10 +99,10 @@ impl Talk {
         Self { stream, next: 1 }
     }
 
-    /// Connects and presents the token.
+    /// Connects and greets.
     pub async fn known(wired: &Wired, name: &str) -> Self {
         let mut talk = Self::opened(wired, name).await;
-        let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "protocol": 1})).await;
+        let hello = talk.ask(json!({"op": "hello", "protocol": 1})).await;
         assert_eq!(hello["ok"], true, "{hello}");
         talk
     }

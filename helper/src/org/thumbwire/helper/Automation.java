@@ -5,56 +5,76 @@ import android.app.UiAutomation;
 import android.os.Build;
 import android.os.HandlerThread;
 import android.os.Looper;
-import java.io.BufferedReader;
-import java.io.File;
-import java.io.FileInputStream;
-import java.io.IOException;
-import java.io.InputStreamReader;
+import android.os.SystemClock;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
 
 /**
  * Android's UiAutomation, of which a phone has one: while we hold it, `uiautomator dump` and every other test tool fails.
- * So it is connected when an operation needs it, and let go after 3 s without one.
+ * So it is connected when an operation needs it, and let go some time after the last one, or when another program starts
+ * that wants it.
  */
 final class Automation {
-    private static final long IDLE = 3000;
-    private static final long RETRY = 150;
+    /** How long it is held after its last use: models think for 5 to 20 s between two looks. */
+    private static final long IDLE = 30000;
+    /** The same before Android 7, where TalkBack and other accessibility services stop meanwhile. */
+    private static final long OLD_IDLE = 3000;
+    /** How often to look for rivals while it is held. */
+    private static final long WATCH = 100;
+    private static final long RETRY = 100;
     /** `UiAutomation.FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES`: TalkBack and password managers go on. */
     private static final int DO_NOT_SUPPRESS = 1;
     /** `AccessibilityServiceInfo.FLAG_RETRIEVE_INTERACTIVE_WINDOWS`, since Android 5. */
     private static final int WINDOWS = 0x40;
 
     private final EventLog events;
+    private final Rivals rivals;
+    private final long idle = Build.VERSION.SDK_INT < 24 ? OLD_IDLE : IDLE;
     private HandlerThread thread;
+    private Object link;
     private UiAutomation held;
     private int users;
     private long last;
+    /** A rival runs; one has just started. */
+    private boolean shared;
+    private volatile boolean wanted;
 
-    Automation(EventLog events) {
+    Automation(EventLog events, Rivals rivals) {
         this.events = events;
-        Thread idle = new Thread("let go") {
+        this.rivals = rivals;
+        Thread watch = new Thread("watch") {
             @Override
             public void run() {
-                letGo();
+                watch();
             }
         };
-        idle.setDaemon(true);
-        idle.start();
+        watch.setDaemon(true);
+        watch.start();
     }
 
-    /** Connects if it is not connected. Every call needs a {@link #done}. Another tool may hold it for up to `limit` ms. */
+    /**
+     * Connects if it is not connected. Every call needs a {@link #done}. Another tool may hold it for up to `limit` ms, and
+     * has the first turn if it has just started.
+     */
     UiAutomation acquire(Task task, long limit) throws Exception {
         long until = Server.now() + limit;
+        synchronized (this) {
+            // While it is not held, nobody looks.
+            if (held == null) rivals.forget();
+        }
         while (true) {
             synchronized (this) {
-                if (held == null) {
+                if (held == null) look();
+                boolean late = Server.now() >= until;
+                if (held == null && (!wanted || late)) {
                     try {
                         held = connect();
+                        notifyAll();
                     } catch (IllegalStateException taken) {
-                        if (Server.now() >= until) throw busy();
+                        if (late) throw busy();
                     }
                 }
-                if (held != null) {
+                if (held != null && (!wanted || late)) {
                     users++;
                     return held;
                 }
@@ -66,7 +86,13 @@ final class Automation {
     synchronized void done() {
         users--;
         last = Server.now();
+        if (users == 0 && shared) disconnect();
         notifyAll();
+    }
+
+    /** Whether a long operation should let another program have a turn: `done`, then `acquire`. */
+    boolean isWanted() {
+        return wanted;
     }
 
     /** Disconnects, after the operations that use it. Returns whether it was connected. */
@@ -82,29 +108,39 @@ final class Automation {
         return was;
     }
 
-    private synchronized void letGo() {
+    private synchronized void watch() {
         try {
             while (true) {
-                if (held == null || users > 0) {
+                if (held == null) {
                     wait();
                     continue;
                 }
-                long left = last + IDLE - Server.now();
-                if (left > 0) wait(left);
-                else disconnect();
+                look();
+                long left = last + idle - Server.now();
+                if (users == 0 && (shared || left <= 0)) disconnect();
+                else wait(WATCH);
             }
         } catch (InterruptedException end) {
             disconnect();
         }
     }
 
+    private void look() {
+        shared = rivals.look();
+        wanted = shared && rivals.hasYoung(SystemClock.elapsedRealtime());
+        if (wanted) events.hurry();
+    }
+
     /**
-     * Android keeps nodes in our process until an event says that they changed, and some apps change without one. Setting the
-     * service's info empties that cache.
+     * Sets which nodes there are: all, or those that `uiautomator dump --compressed` has. Android keeps nodes in our process
+     * until an event says that they changed, and some apps change without one; this empties that cache, too.
      */
-    static void forgetNodes(UiAutomation held) {
+    static void prepare(UiAutomation held, boolean compressed) {
         AccessibilityServiceInfo info = held.getServiceInfo();
-        if (info != null) held.setServiceInfo(info);
+        if (info == null) return;
+        int all = AccessibilityServiceInfo.FLAG_INCLUDE_NOT_IMPORTANT_VIEWS;
+        info.flags = compressed ? info.flags & ~all : info.flags | all;
+        held.setServiceInfo(info);
     }
 
     private UiAutomation connect() throws Exception {
@@ -112,10 +148,11 @@ final class Automation {
             thread = new HandlerThread("ui automation");
             thread.start();
         }
-        Class<?> link = Services.named("android.app.UiAutomationConnection");
-        Constructor<?> linkOf = link.getDeclaredConstructor();
+        Class<?> type = Services.named("android.app.UiAutomationConnection");
+        Constructor<?> linkOf = type.getDeclaredConstructor();
         linkOf.setAccessible(true);
-        UiAutomation automation = construct(thread.getLooper(), linkOf.newInstance());
+        link = linkOf.newInstance();
+        UiAutomation automation = construct(thread.getLooper(), link);
         Call.of("connect").maybe(int.class, DO_NOT_SUPPRESS).on(automation);
         try {
             AccessibilityServiceInfo info = automation.getServiceInfo();
@@ -149,43 +186,29 @@ final class Automation {
         if (former == null) return;
         try {
             former.setOnAccessibilityEventListener(null);
+            keepRotation();
             Call.of("disconnect").on(former);
         } catch (Exception gone) {
             // The system has forgotten it already.
         }
     }
 
-    private static Fault busy() {
-        String holder = holder();
+    /** Disconnecting puts the rotation back to what it was at connect; whoever changed it since wants it as it is. */
+    private void keepRotation() {
+        try {
+            Field before = link.getClass().getDeclaredField("mInitialFrozenRotation");
+            before.setAccessible(true);
+            before.setInt(link, -1);
+            Call.of("storeRotationStateLocked").on(link);
+        } catch (Exception other) {
+            // Then it is put back.
+        }
+    }
+
+    private Fault busy() {
+        String holder = rivals.holder();
         String message = "another tool holds UiAutomation";
         return new Fault("ua_busy", holder == null ? message : message + ": " + holder,
                 "end the other tool (uiautomator, Appium, an instrumented test), then try again");
-    }
-
-    /** The command line of a process that looks like the holder; null if none does. */
-    private static String holder() {
-        String[] pids = new File("/proc").list();
-        if (pids == null) return null;
-        for (String pid : pids) {
-            if (!pid.matches("[0-9]+")) continue;
-            String line = commandLine(pid);
-            String lower = line.toLowerCase(java.util.Locale.ROOT);
-            if (lower.contains("uiautomator") || lower.contains("instrument")) return line + " (pid " + pid + ")";
-        }
-        return null;
-    }
-
-    private static String commandLine(String pid) {
-        BufferedReader from = null;
-        try {
-            from = new BufferedReader(new InputStreamReader(new FileInputStream("/proc/" + pid + "/cmdline"), "UTF-8"), 512);
-            char[] text = new char[200];
-            int length = from.read(text);
-            return length <= 0 ? "" : new String(text, 0, length).replace('\0', ' ').trim();
-        } catch (IOException gone) {
-            return "";
-        } finally {
-            if (from != null) Connection.close(from);
-        }
     }
 }

@@ -15,10 +15,7 @@ import java.util.Map;
 final class Connection extends Thread {
     /** Maximum running requests; a further one waits, and with it all that follow. */
     static final int MOST_REQUESTS = 64;
-    /** Maximum bytes of a frame before the token. */
-    static final int LARGEST_HELLO = 4096;
 
-    final long since = Server.now();
     private final Server server;
     private final Peer peer;
     private final Map<Long, Task> running = new HashMap<Long, Task>();
@@ -37,7 +34,7 @@ final class Connection extends Thread {
             while (true) {
                 Frame frame;
                 try {
-                    frame = Frame.read(from, server.isHost(this) ? Frame.LARGEST : LARGEST_HELLO);
+                    frame = Frame.read(from, Frame.LARGEST);
                 } catch (Fault bad) {
                     answer(0, bad);
                     break;
@@ -69,13 +66,13 @@ final class Connection extends Thread {
         String op = (String) name;
         Request request = new Request(frame.header);
         if (op.equals("hello")) return greet(id, request);
-        if (!server.isHost(this)) return refuse(id);
         server.heard();
         if (op.equals("cancel")) {
             answer(id, cancel(frame.header.get("of")));
         } else if (op.equals("bye")) {
             answer(id, new Reply());
-            server.end("bye");
+            if (Boolean.TRUE.equals(frame.header.get("all"))) server.end("bye");
+            return false;
         } else {
             start(id, op, request);
         }
@@ -84,7 +81,6 @@ final class Connection extends Thread {
 
     private boolean greet(long id, Request request) throws IOException {
         try {
-            if (!server.admit(this, request.text("token", ""))) return refuse(id);
             server.heard();
             if (request.number("protocol", 0, Long.MAX_VALUE) != Main.PROTOCOL) {
                 answer(id, new Fault("unsupported", "this helper supports only protocol version " + Main.PROTOCOL,
@@ -97,11 +93,6 @@ final class Connection extends Thread {
             answer(id, Fault.of(why));
             return false;
         }
-    }
-
-    private boolean refuse(long id) throws IOException {
-        answer(id, new Fault("refused", "wrong token", "start your own helper"));
-        return false;
     }
 
     private Reply cancel(Object of) {

@@ -11,6 +11,8 @@ import java.lang.reflect.Method;
  */
 final class Dump {
     private static final int DEEPEST = 200;
+    private static final String[] CONTAINERS = {"android.widget.GridView", "android.widget.GridLayout", "android.widget.ListView",
+            "android.widget.TableLayout"};
     /** Since Android 7 and 8. */
     private static final Method ORDER = method("getDrawingOrder", 24);
     private static final Method HINT = method("getHintText", 26);
@@ -20,13 +22,16 @@ final class Dump {
     int nodes;
     private final Rect display;
     private final int most;
+    private final boolean compressed;
     private final Task task;
     /** Nodes were left out, because there are too many. */
     boolean truncated;
     /** Nodes that their app did not give. */
     int missing;
 
-    Dump(Screen screen, int most, Task task) {
+    /** With `compressed`, all is as `uiautomator dump --compressed` of this release writes it. */
+    Dump(Screen screen, int most, boolean compressed, Task task) {
+        this.compressed = compressed;
         this.display = new Rect(0, 0, screen.width, screen.height);
         this.most = most;
         this.task = task;
@@ -49,7 +54,9 @@ final class Dump {
         }
         task.check();
         nodes++;
-        xml.append("<node index=\"").append(index).append('"');
+        xml.append("<node");
+        if (compressed && isUnfriendly(node)) xml.append(" NAF=\"true\"");
+        xml.append(" index=\"").append(index).append('"');
         text("text", node.getText());
         text("resource-id", node.getViewIdResourceName());
         text("class", node.getClassName());
@@ -70,9 +77,10 @@ final class Dump {
         // Leaves a node that is outside of the display where it is.
         at.intersect(display);
         xml.append(" bounds=\"").append(at.toShortString()).append('"');
-        Object order = get(ORDER, node);
+        boolean has = !compressed || Build.VERSION.SDK_INT >= 34;
+        Object order = has ? get(ORDER, node) : null;
         if (order != null) xml.append(" drawing-order=\"").append(order).append('"');
-        Object hint = get(HINT, node);
+        Object hint = has ? get(HINT, node) : null;
         if (hint != null) text("hint", (CharSequence) hint);
         int children = node.getChildCount();
         if (children == 0) {
@@ -87,6 +95,29 @@ final class Dump {
             if (truncated) break;
         }
         xml.append("</node>");
+    }
+
+    /** `AccessibilityNodeInfoDumper`'s rule for what a person cannot tell by a screen reader. */
+    private static boolean isUnfriendly(AccessibilityNodeInfo node) {
+        String type = String.valueOf(node.getClassName());
+        for (String excluded : CONTAINERS) if (type.endsWith(excluded)) return false;
+        return node.isClickable() && node.isEnabled() && !hasWords(node) && !hasWordsBelow(node, 0);
+    }
+
+    private static boolean hasWordsBelow(AccessibilityNodeInfo node, int depth) {
+        for (int i = 0; i < node.getChildCount() && depth < DEEPEST; i++) {
+            AccessibilityNodeInfo child = node.getChild(i);
+            if (child != null && (hasWords(child) || hasWordsBelow(child, depth + 1))) return true;
+        }
+        return false;
+    }
+
+    private static boolean hasWords(AccessibilityNodeInfo node) {
+        return !isEmpty(node.getText()) || !isEmpty(node.getContentDescription());
+    }
+
+    private static boolean isEmpty(CharSequence text) {
+        return text == null || text.length() == 0;
     }
 
     /** Whole texts: an old phone takes long for each call. */

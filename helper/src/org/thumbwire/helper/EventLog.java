@@ -24,18 +24,31 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         }
     }
 
+    /** With the 100 ms for which Android bundles an app's changes, the 200 ms for which a screen is still. */
+    private static final long UNHEARD = 100;
+
     private final List<Subscription> subscriptions = new ArrayList<Subscription>();
     private long last;
+    private long acted = Long.MIN_VALUE / 2;
+    private boolean hurried;
     private long number;
 
-    /** Forgets the past: we were not listening. */
+    /** We were not listening. What an app changed before, and still changes, it will have told after `UNHEARD` ms. */
     synchronized void restart() {
-        last = Server.now();
+        last = Math.max(acted, Server.now() - UNHEARD);
+        hurried = false;
     }
 
     /** What we do counts as something that happened: the app answers it a moment later. */
     synchronized void acted() {
-        last = Server.now();
+        acted = Server.now();
+        last = acted;
+    }
+
+    /** Another program wants UiAutomation: nobody waits until the screen is still. */
+    synchronized void hurry() {
+        hurried = true;
+        notifyAll();
     }
 
     @Override
@@ -74,7 +87,7 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
             long now = Server.now();
             long still = last + idle - now;
             if (still <= 0) return true;
-            if (now >= until) return false;
+            if (hurried || now >= until) return false;
             wait(Math.min(still, until - now));
         }
     }

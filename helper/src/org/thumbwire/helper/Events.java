@@ -20,6 +20,7 @@ final class Events implements Operation {
         EventLog.Subscription subscription = events.subscribe();
         try {
             automation.acquire(task, LIMIT);
+            boolean acquired = true;
             try {
                 task.send(new Reply().with("listening", true));
                 while (true) {
@@ -27,10 +28,18 @@ final class Events implements Operation {
                     // Not longer: writing to a socket may swallow the interruption that cancels.
                     String change = subscription.next(CHECK);
                     task.check();
+                    if (automation.isWanted()) {
+                        automation.done();
+                        acquired = false;
+                        automation.acquire(task, LIMIT);
+                        acquired = true;
+                        // Something may have changed meanwhile.
+                        if (change == null) change = "content";
+                    }
                     if (change != null) task.send(new Reply().with("event", change));
                 }
             } finally {
-                automation.done();
+                if (acquired) automation.done();
             }
         } finally {
             events.unsubscribe(subscription);

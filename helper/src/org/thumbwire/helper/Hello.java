@@ -11,9 +11,11 @@ import java.util.Map;
 /** The op `hello`: which phone this is, what can be asked, and which of Android's hidden methods were found. */
 final class Hello implements Operation {
     private final Collection<String> ops;
+    private final String key;
 
-    Hello(Collection<String> ops) {
+    Hello(Collection<String> ops, String key) {
         this.ops = ops;
+        this.key = key;
     }
 
     @Override
@@ -23,7 +25,7 @@ final class Hello implements Operation {
         variants.put("clipboard", Clipboard.variant());
         variants.put("service", service());
         variants.put("automation", Call.of("connect").maybe(int.class, 1).variant(android.app.UiAutomation.class));
-        return new Reply().with("protocol", Main.PROTOCOL).with("sdk", Build.VERSION.SDK_INT).with("uid", Process.myUid())
+        return new Reply().with("key", key).with("protocol", Main.PROTOCOL).with("sdk", Build.VERSION.SDK_INT).with("uid", Process.myUid())
                 .with("pid", Process.myPid()).with("ops", new ArrayList<String>(ops)).with("variants", variants);
     }
 

@@ -2,21 +2,20 @@ package org.thumbwire.helper;
 
 import android.os.Looper;
 import android.os.Process;
-import java.io.IOException;
-import java.io.InputStream;
+import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Starts the helper: `CLASSPATH=thumbwire-helper.jar app_process /system/bin org.thumbwire.helper.Main NAME`, with a token
- * as the first line of standard input. It prints `ready` when it listens at the abstract socket NAME, and ends with
- * standard input.
+ * Starts the helper: `CLASSPATH=thumbwire-helper.jar app_process /system/bin org.thumbwire.helper.Main NAME`. It prints
+ * `ready` when it listens at the abstract socket NAME, of which a phone has one, and its key is in the file NAME.key.
+ * Whoever started it may go; it ends when no host has been connected for a while.
  */
 public final class Main {
     static final long PROTOCOL = 1;
-    private static final int LONGEST_TOKEN = 256;
+    private static final String FOLDER = "/data/local/tmp";
 
     private Main() {}
 
@@ -33,25 +32,31 @@ public final class Main {
     }
 
     private static int serve(String[] args) throws Exception {
-        String token = args.length == 1 ? line(System.in) : "";
-        if (token.isEmpty()) {
-            System.err.println("usage: Main NAME, with a token in standard input");
+        if (args.length != 1) {
+            System.err.println("usage: Main NAME");
             return 2;
         }
+        // First, because it fails if another one runs, whose key must stay.
+        LocalListener listener = new LocalListener(args[0]);
+        String key = Key.write(new File(FOLDER, args[0] + ".key"));
         // Some of Android's classes expect a main thread with a queue.
         Looper.prepareMainLooper();
         EventLog events = new EventLog();
-        Automation automation = new Automation(events);
+        final Automation automation = new Automation(events, new Rivals(new File("/proc"), Process.myPid()));
         Map<String, Operation> operations = operations(automation, events);
         List<String> ops = new ArrayList<String>(operations.keySet());
         ops.add("bye");
         ops.add("cancel");
-        Server server = new Server(new LocalListener(args[0]), token, Process.myUid(), new Server.Limits(), new Hello(ops),
-                operations);
+        Runnable whenAlone = new Runnable() {
+            @Override
+            public void run() {
+                letGo(automation);
+            }
+        };
+        Server server = new Server(listener, Process.myUid(), new Server.Limits(), new Hello(ops, key), operations, whenAlone);
         System.out.println("ready");
-        watch(server);
         String why = server.run();
-        automation.release(1000);
+        letGo(automation);
         System.err.println("ended: " + why);
         return 0;
     }
@@ -63,6 +68,7 @@ public final class Main {
         Clipboard clipboard = new Clipboard();
         Screenshot screenshot = new Screenshot(automation);
         Map<String, Operation> operations = new TreeMap<String, Operation>();
+        operations.put("front", new Front());
         operations.put("tree", new Tree(automation, events));
         operations.put("tap", touch.tap);
         operations.put("swipe", touch.swipe);
@@ -85,27 +91,11 @@ public final class Main {
         return operations;
     }
 
-    /** Standard input ends when the host's adb connection does. Hanging up alone would not tell on a phone without a terminal. */
-    private static void watch(final Server server) {
-        Thread watch = new Thread("standard input") {
-            @Override
-            public void run() {
-                try {
-                    byte[] bytes = new byte[256];
-                    while (System.in.read(bytes) >= 0) continue;
-                } catch (IOException gone) {
-                    // As an end.
-                }
-                server.end("standard input ended");
-            }
-        };
-        watch.setDaemon(true);
-        watch.start();
-    }
-
-    private static String line(InputStream from) throws IOException {
-        StringBuilder line = new StringBuilder();
-        for (int next; (next = from.read()) >= 0 && next != '\n' && line.length() < LONGEST_TOKEN; ) line.append((char) next);
-        return line.toString().trim();
+    private static void letGo(Automation automation) {
+        try {
+            automation.release(1000);
+        } catch (Exception used) {
+            // What uses it was cancelled with its connection, and is about to let it go.
+        }
     }
 }

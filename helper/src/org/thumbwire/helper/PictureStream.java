@@ -23,6 +23,7 @@ final class PictureStream implements Operation {
         long gap = request.millis("gap_ms", 10000, 200);
         byte[] last = Frame.NO_BODY;
         automation.acquire(task, options.limit);
+        boolean acquired = true;
         try {
             while (true) {
                 task.check();
@@ -36,9 +37,15 @@ final class PictureStream implements Operation {
                 }
                 task.sleep(taken + gap - Server.now());
                 events.waitForChange(seen, CHECK, task);
+                if (automation.isWanted()) {
+                    automation.done();
+                    acquired = false;
+                    automation.acquire(task, options.limit);
+                    acquired = true;
+                }
             }
         } finally {
-            automation.done();
+            if (acquired) automation.done();
         }
     }
 }

@@ -1,25 +1,24 @@
 package org.thumbwire.helper;
 
 import java.io.IOException;
-import java.security.MessageDigest;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Accepts connections, and ends when the one host has gone, at `bye`, or after a time without a frame.
+ * Accepts the connections of all hosts of this phone, and ends some time after the last one has gone.
  *
- * Any app on the phone can reach the socket. So a peer must be root, the shell, or our own user; it must know the token,
- * which only the process that started us has; and the token opens one connection, so hearing it later is of no use.
+ * Any app on the phone can reach the socket. So a peer must be root, the shell, or our own user, all of which can do
+ * without us what we do. Hosts know us by a key that only they can read.
  */
 final class Server {
     /** The limits that the tests shorten. */
     static final class Limits {
+        /** It ends after this long without a connection. */
+        long alone = 10000;
         /** It ends after this long without a frame or a running request. */
-        long silence = 60000;
-        /** A peer without the token is disconnected after this long. */
-        long strangers = 10000;
+        long silence = 600000;
     }
 
     static final int MOST_CONNECTIONS = 16;
@@ -27,25 +26,26 @@ final class Server {
     private static final int SHELL = 2000;
 
     private final Listener listener;
-    private final byte[] token;
     private final int uid;
     private final Limits limits;
     final Map<String, Operation> operations;
     final Operation hello;
+    private final Runnable whenAlone;
     private final Set<Connection> connections = new HashSet<Connection>();
     private final CountDownLatch ended = new CountDownLatch(1);
     private String why = "";
-    private Connection host;
     private long heard = now();
+    private long left = now();
     private int busy;
 
-    Server(Listener listener, String token, int uid, Limits limits, Operation hello, Map<String, Operation> operations) {
+    /** `whenAlone` runs each time when the last connection has gone. */
+    Server(Listener listener, int uid, Limits limits, Operation hello, Map<String, Operation> operations, Runnable whenAlone) {
         this.listener = listener;
-        this.token = token.getBytes(Json.UTF_8);
         this.uid = uid;
         this.limits = limits;
         this.hello = hello;
         this.operations = operations;
+        this.whenAlone = whenAlone;
     }
 
     /** Serves until the end; returns its reason. */
@@ -58,13 +58,13 @@ final class Server {
         };
         accept.setDaemon(true);
         accept.start();
-        long pause = Math.max(1, Math.min(limits.silence, limits.strangers) / 10);
+        long pause = Math.max(1, Math.min(limits.silence, limits.alone) / 10);
         while (!ended.await(pause, java.util.concurrent.TimeUnit.MILLISECONDS)) watch();
-        Set<Connection> left;
+        Set<Connection> last;
         synchronized (this) {
-            left = new HashSet<Connection>(connections);
+            last = new HashSet<Connection>(connections);
         }
-        for (Connection connection : left) connection.close();
+        for (Connection connection : last) connection.close();
         try {
             listener.close();
         } catch (IOException closed) {
@@ -97,33 +97,15 @@ final class Server {
         }
     }
 
-    private void watch() {
-        Set<Connection> late = new HashSet<Connection>();
-        synchronized (this) {
-            if (busy == 0 && now() - heard >= limits.silence) end("nothing was asked for " + limits.silence + " ms");
-            for (Connection connection : connections) {
-                if (connection != host && now() - connection.since >= limits.strangers) late.add(connection);
-            }
-        }
-        for (Connection connection : late) connection.close();
+    private synchronized void watch() {
+        if (connections.isEmpty() && now() - left >= limits.alone) end("nobody is connected");
+        if (busy == 0 && now() - heard >= limits.silence) end("nothing was asked for " + limits.silence + " ms");
     }
 
     synchronized void end(String reason) {
         if (ended.getCount() == 0) return;
         why = reason;
         ended.countDown();
-    }
-
-    /** Whether this connection may ask. The first with the token is the host; there is no other. */
-    synchronized boolean admit(Connection connection, String said) {
-        boolean right = MessageDigest.isEqual(token, said.getBytes(Json.UTF_8));
-        if (!right || (host != null && host != connection)) return false;
-        host = connection;
-        return true;
-    }
-
-    synchronized boolean isHost(Connection connection) {
-        return host == connection;
     }
 
     synchronized void heard() {
@@ -138,9 +120,10 @@ final class Server {
     void left(Connection connection) {
         synchronized (this) {
             connections.remove(connection);
-            if (connection != host) return;
+            left = now();
+            if (!connections.isEmpty()) return;
         }
-        end("the host disconnected");
+        whenAlone.run();
     }
 
     static long now() {

@@ -20,14 +20,18 @@ final class Tree implements Operation {
         long limit = request.millis("limit_ms", 10000, 2000);
         long idle = request.millis("idle_ms", 10000, 0);
         long moving = request.millis("idle_limit_ms", 60000, 1000);
+        boolean compressed = request.flag("compressed", false);
         List<?> reports = request.list("reports", 8);
         Reply reply = new Reply();
         UiAutomation held = automation.acquire(task, limit);
         Dump dump;
         try {
             if (idle > 0) reply.with("still", events.waitForIdle(idle, moving, task));
-            Automation.forgetNodes(held);
-            dump = take(held, most, limit, task, reply);
+            // Which nodes there are holds for all requests.
+            synchronized (this) {
+                Automation.prepare(held, compressed);
+                dump = take(held, most, compressed, limit, task, reply);
+            }
         } finally {
             automation.done();
         }
@@ -36,14 +40,15 @@ final class Tree implements Operation {
         return reply.body(reports == null ? xml : Reports.append(xml, reports, task));
     }
 
-    private static Dump take(UiAutomation held, int most, long limit, Task task, Reply reply) throws Exception {
+    private static Dump take(UiAutomation held, int most, boolean compressed, long limit, Task task, Reply reply)
+            throws Exception {
         long until = Server.now() + limit;
         while (true) {
             Screen screen = Screen.now();
             AccessibilityNodeInfo root = held.getRootInActiveWindow();
             // While one activity replaces another there is no window for some hundred ms.
             if (root != null) {
-                Dump dump = new Dump(screen, most, task);
+                Dump dump = new Dump(screen, most, compressed, task);
                 dump.window(root);
                 dump.end();
                 reply.with("nodes", dump.nodes).with("width", screen.width).with("height", screen.height);

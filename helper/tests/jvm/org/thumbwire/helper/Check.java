@@ -7,7 +7,8 @@ import java.util.Arrays;
 
 /** Runs the tests: every static method without parameters of the classes named below is one. */
 public final class Check {
-    private static final Class<?>[] TESTS = {JsonTest.class, FrameTest.class, ReplyTest.class, RequestTest.class, CallTest.class, ServerTest.class};
+    private static final Class<?>[] TESTS = {JsonTest.class, FrameTest.class, ReplyTest.class, RequestTest.class, CallTest.class, RivalsTest.class,
+            ServerTest.class, KeyTest.class};
 
     private Check() {}
 

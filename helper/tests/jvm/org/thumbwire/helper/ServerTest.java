@@ -18,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 
 /** The server over loopback sockets, with operations that need no phone. */
 final class ServerTest {
-    private static final String TOKEN = "0123456789abcdef0123456789abcdef";
     private static final int OWN = 1234;
 
     /** A server in a thread; peers come with the user ids that the test says. */
@@ -28,6 +27,7 @@ final class ServerTest {
         final CountDownLatch started = new CountDownLatch(1);
         final CountDownLatch cancelled = new CountDownLatch(1);
         final CountDownLatch go = new CountDownLatch(1);
+        final LinkedBlockingQueue<Boolean> alone = new LinkedBlockingQueue<Boolean>();
         final LinkedBlockingQueue<String> ended = new LinkedBlockingQueue<String>();
         final Server.Limits limits = new Server.Limits();
 
@@ -35,9 +35,9 @@ final class ServerTest {
             this(60000, 60000);
         }
 
-        Running(long silence, long strangers) throws IOException {
+        Running(long silence, long alone) throws IOException {
             limits.silence = silence;
-            limits.strangers = strangers;
+            limits.alone = alone;
             Map<String, Operation> operations = new HashMap<String, Operation>();
             operations.put("echo", (request, task) -> new Reply().with("text", request.text("text")).body("body".getBytes()));
             operations.put("wait", (request, task) -> {
@@ -61,7 +61,8 @@ final class ServerTest {
                 for (int i = 0; i < 3; i++) task.send(new Reply().with("n", i));
                 return new Reply().with("n", 3);
             });
-            Server server = new Server(new Sockets(this), TOKEN, OWN, limits, (request, task) -> new Reply().with("protocol", 1), operations);
+            Server server = new Server(new Sockets(this), OWN, limits, (request, task) -> new Reply().with("protocol", 1), operations,
+                    () -> this.alone.add(true));
             Thread thread = new Thread(() -> {
                 try {
                     ended.add(server.run());
@@ -80,7 +81,7 @@ final class ServerTest {
 
         Client host() throws Exception {
             Client client = connect(2000);
-            client.ask(1, "hello", "token", TOKEN, "protocol", 1);
+            client.ask(1, "hello", "protocol", 1);
             Check.equal(1L, client.read().get("protocol"));
             return client;
         }
@@ -249,44 +250,36 @@ final class ServerTest {
             for (int uid : new int[] {0, 2000, OWN}) {
                 Client client = running.connect(uid);
                 client.ask(1, "cancel");
-                client.closed("refused");
+                Check.equal(true, client.read().get("ok"));
             }
         }
     }
 
-    static void wrong_token_is_refused() throws Exception {
+    static void all_hosts_share_it_and_each_is_answered() throws Exception {
         try (Running running = new Running()) {
-            for (Object token : new Object[] {"", TOKEN + "0", TOKEN.substring(1), TOKEN.toUpperCase()}) {
-                Client client = running.connect(2000);
-                client.ask(1, "hello", "token", token, "protocol", 1);
-                client.closed("refused");
-            }
-            Client client = running.connect(2000);
-            client.ask(1, "hello", "protocol", 1);
-            client.closed("refused");
-            client = running.connect(2000);
-            client.ask(1, "hello", "token", 5, "protocol", 1);
-            client.closed("malformed");
-            running.host();
-        }
-    }
-
-    static void token_opens_one_connection_only() throws Exception {
-        try (Running running = new Running()) {
-            Client host = running.host();
-            Client replay = running.connect(2000);
-            replay.ask(1, "hello", "token", TOKEN, "protocol", 1);
-            replay.closed("refused");
-            host.ask(2, "cancel");
-            Check.equal(true, host.read().get("ok"));
+            Client first = running.host();
+            Client second = running.host();
+            first.ask(2, "wait");
+            running.started.await();
+            second.ask(2, "echo", "text", "x");
+            Check.equal("x", second.read().get("text"));
+            // One that breaks the protocol or leaves takes nothing from the others.
+            second.ask(3, "bye");
+            Check.equal(true, second.read().get("ok"));
+            second.closed(null);
+            running.go.countDown();
+            Check.equal(2L, first.read().get("id"));
+            Check.equal(null, running.alone.peek());
             Check.equal(null, running.ended.peek());
+            first.socket.close();
+            running.alone.take();
         }
     }
 
     static void another_version_is_unsupported() throws Exception {
         try (Running running = new Running()) {
             Client client = running.connect(2000);
-            client.ask(1, "hello", "token", TOKEN, "protocol", 2);
+            client.ask(1, "hello", "protocol", 2);
             client.closed("unsupported");
         }
     }
@@ -297,9 +290,6 @@ final class ServerTest {
             // 10 MB, announced and refused.
             large.raw((byte) 0, (byte) 0x98, (byte) 0x96, (byte) 0x80, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
             large.closed("too_large");
-            Client stranger = running.connect(2000);
-            stranger.raw((byte) 0, (byte) 0, (byte) 0x20, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
-            stranger.closed("too_large");
             Client list = running.connect(2000);
             list.raw((byte) 0, (byte) 0, (byte) 0, (byte) 2, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) '[', (byte) ']');
             list.closed("malformed");
@@ -311,7 +301,8 @@ final class ServerTest {
             Client host = running.host();
             host.raw((byte) 0, (byte) 0x80, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1);
             host.closed("too_large");
-            Check.equal("the host disconnected", running.end());
+            running.host();
+            Check.equal(null, running.ended.peek());
         }
     }
 
@@ -350,23 +341,32 @@ final class ServerTest {
         }
     }
 
-    static void it_ends_at_bye() throws Exception {
-        try (Running running = new Running()) {
-            Client host = running.host();
-            host.ask(2, "bye");
-            Check.equal(true, host.read().get("ok"));
-            Check.equal("bye", running.end());
-        }
-    }
-
-    static void it_ends_with_its_host_and_cancels_what_runs() throws Exception {
-        try (Running running = new Running()) {
+    static void it_ends_some_time_after_its_last_host_and_cancels_what_runs() throws Exception {
+        try (Running running = new Running(60000, 200)) {
             Client host = running.host();
             host.ask(2, "wait");
             running.started.await();
+            Check.equal(null, running.ended.poll(500, TimeUnit.MILLISECONDS));
             host.socket.close();
             running.cancelled.await();
-            Check.equal("the host disconnected", running.end());
+            Check.equal("nobody is connected", running.end());
+        }
+    }
+
+    static void a_host_can_end_it_for_all() throws Exception {
+        try (Running running = new Running()) {
+            Client other = running.host();
+            Client host = running.host();
+            host.ask(2, "bye", "all", true);
+            Check.equal(true, host.read().get("ok"));
+            Check.equal("bye", running.end());
+            other.closed(null);
+        }
+    }
+
+    static void it_ends_if_nobody_connects() throws Exception {
+        try (Running running = new Running(60000, 100)) {
+            Check.equal("nobody is connected", running.end());
         }
     }
 
@@ -382,12 +382,4 @@ final class ServerTest {
         }
     }
 
-    static void strangers_are_disconnected_in_time() throws Exception {
-        try (Running running = new Running(60000, 50)) {
-            Client host = running.host();
-            running.connect(2000).closed(null);
-            host.ask(2, "cancel");
-            Check.equal(true, host.read().get("ok"));
-        }
-    }
 }
