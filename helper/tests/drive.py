@@ -91,30 +91,40 @@ class Wire:
 
 
 class Helper(Wire):
-    """A helper on this phone, started, greeted, and ended with the object."""
+    """A connection to the helper of this phone, which is started if none runs under this name."""
 
-    def __init__(self, serial, place=PLACE):
-        self.serial, self.name, self.token = serial, f"thumbwire-{secrets.token_hex(8)}", secrets.token_hex(16)
+    def __init__(self, serial, place=PLACE, name="thumbwire-helper-trial"):
+        self.serial, self.name, self.process = serial, name, None
         began = time.monotonic()
-        command = (f"mkdir -p /data/local/tmp/dalvik-cache; ANDROID_DATA=/data/local/tmp CLASSPATH={place} "
+        self.port = int(adb(serial, "forward", "tcp:0", f"localabstract:{self.name}") or self.old_forward())
+        try:
+            self.greet()
+        except (OSError, EOFError):
+            self.start(place)
+            self.started = time.monotonic() - began
+            self.greet()
+        self.greeted = time.monotonic() - began
+
+    def greet(self):
+        super().__init__(self.port)
+        self.hello, _ = self.do("hello", protocol=1)
+        key = adb(self.serial, "shell", f"cat /data/local/tmp/{self.name}.key").decode().strip()
+        if self.hello["key"] != key:
+            raise RuntimeError("another program listens in its place")
+
+    def start(self, place):
+        command = (f"umask 077; trap '' HUP; mkdir -p /data/local/tmp/dalvik-cache; ANDROID_DATA=/data/local/tmp CLASSPATH={place} "
                    f"exec app_process /system/bin org.thumbwire.helper.Main {self.name}")
-        self.process = subprocess.Popen(["adb", "-s", serial, "shell", command], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen(["adb", "-s", self.serial, "shell", command], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.process.stdin.write(self.token.encode() + b"\n")
-        self.process.stdin.flush()
         said = b""
         while True:
             line = self.process.stdout.readline()
             if not line:
                 raise RuntimeError(f"the helper did not start: {said.decode(errors='replace')}")
             if line.strip() == b"ready":
-                break
+                return
             said += line
-        self.started = time.monotonic() - began
-        self.port = int(adb(serial, "forward", "tcp:0", f"localabstract:{self.name}") or self.old_forward())
-        super().__init__(self.port)
-        self.hello, _ = self.do("hello", token=self.token, protocol=1)
-        self.greeted = time.monotonic() - began
 
     def old_forward(self):
         for line in adb(self.serial, "forward", "--list").decode().splitlines():
@@ -124,16 +134,14 @@ class Helper(Wire):
 
     def end(self):
         try:
-            self.do("bye", 5)
+            self.do("bye", 5, all=True)
         except (OSError, EOFError, Failed, TimeoutError):
             pass
         self.socket.close()
         subprocess.run(["adb", "-s", self.serial, "forward", "--remove", f"tcp:{self.port}"], capture_output=True)
-        try:
-            return self.process.communicate(timeout=10)[0]
-        except subprocess.TimeoutExpired:
+        if self.process:
             self.process.kill()
-            return b"(killed)"
+            self.process.wait()
 
     def __enter__(self):
         return self

@@ -9,8 +9,8 @@
 //! `--rounds N` (10), `--tap X,Y` (where a tap does nothing), `--field URL` (opens a page whose
 //! text field has the focus; without it no text is typed on a real phone), `--app PACKAGE --tool
 //! NAME` (a tool of an app, called without arguments). Each time is that of a tool's call by an MCP
-//! client. Between the two ways the helper gets the time to let UiAutomation go. Without `--bench`,
-//! as under `cargo test`, nothing is measured.
+//! client. A second table has a tap, a key and a look after pauses: `--pauses N` rounds (3), 0 for
+//! none. Without `--bench`, as under `cargo test`, nothing is measured.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::action::{Action, AppToolCall, Call, Perform as _, ScreenshotOptions};
+use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{
     AdbServerProvider, DeviceProviders, VIRTUAL, VirtualPhoneProvider,
@@ -36,8 +37,9 @@ use tokio::time::sleep;
 const MAPS: &str = "com.google.android.apps.maps";
 const NOTES: &str = "com.android.notes";
 
-/// The helper lets UiAutomation go 3 s after its last use.
-const LETS_GO: Duration = Duration::from_millis(3_500);
+/// The pauses before a call: a script's, and those of a model that thinks; the last is longer than
+/// the helper holds UiAutomation.
+const PAUSES: [u64; 5] = [0, 1, 5, 20, 40];
 
 /// How many calls are made one way before the other's turn.
 const BLOCK: usize = 5;
@@ -52,7 +54,8 @@ fn main() {
         println!("not measured without --bench");
         return;
     }
-    let rounds = of("--rounds").and_then(|rounds| rounds.parse().ok()).unwrap_or(10);
+    let number = |name: &str| of(name).and_then(|number| number.parse().ok());
+    let (rounds, pauses) = (number("--rounds").unwrap_or(10), number("--pauses").unwrap_or(3));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     if let Some(id) = of("--device") {
         let tap = of("--tap").unwrap_or_else(|| "240,1".into());
@@ -63,6 +66,7 @@ fn main() {
             field: of("--field"),
             tool: of("--app").zip(of("--tool")).map(|(app, tool)| (app, tool, json!({}))),
             rounds,
+            pauses,
         };
         let phones = |mode| {
             let server = AdbServerProvider::new(AdbServer::new("127.0.0.1:5037"));
@@ -86,6 +90,7 @@ fn main() {
                 json!({ "title": "Milk", "text": "two bottles" }),
             )),
             rounds,
+            pauses,
         };
         let phones = |mode| {
             let provider = VirtualPhoneProvider::new(phone.clone()).with_helper(mode);
@@ -105,6 +110,8 @@ struct Plan {
     /// A tool of an app, with its arguments.
     tool: Option<(String, String, Value)>,
     rounds: usize,
+    /// How often each call is made after each pause.
+    pauses: usize,
 }
 
 /// Measures each row on one phone in two ways.
@@ -132,7 +139,6 @@ async fn measure(
                     way.answers(ask).await;
                     times.push(began.elapsed());
                 }
-                sleep(LETS_GO).await;
             }
             if by_helper.is_empty() {
                 break;
@@ -168,7 +174,6 @@ async fn measure(
         (None, _) => false,
     };
     if has_field {
-        sleep(LETS_GO).await;
         row("12 letters, read back", Ask::Tool(text, &json!({ "text": "hello world!" }))).await;
         let accents = json!({ "text": "\u{e9}\u{6f22}\u{5b57}\u{1f600}" });
         row("\u{e9}\u{6f22}\u{5b57}\u{1f600}, read back", Ask::Tool(text, &accents)).await;
@@ -182,6 +187,42 @@ async fn measure(
             send_only: false,
         });
         row("an app's answer", Ask::Action(&call)).await;
+    }
+    if plan.pauses > 0 {
+        measure_pauses(title, [&helped, &shell], plan).await;
+    }
+}
+
+/// Measures a tap, a key and a look after each pause.
+async fn measure_pauses(title: &str, ways: [&Way; 2], plan: &Plan) {
+    println!(
+        "\n| {title}: after a pause of | helper: tap | key | look | shell: tap | key | look |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let tap = json!({ "x": plan.tap.0, "y": plan.tap.1 });
+    let (key, none) = (json!({ "key": "volume_up" }), json!({}));
+    for pause in PAUSES {
+        print!("| {pause} s ");
+        for way in ways {
+            for (tool, arguments) in [
+                ("mobile_tap", &tap),
+                ("mobile_press_key", &key),
+                ("mobile_get_accessibility_tree", &none),
+            ] {
+                // In a model's rhythm a look was the pause ago.
+                way.answers(Ask::Tool("mobile_get_accessibility_tree", &none)).await;
+                let mut times = Vec::new();
+                for _ in 0..plan.pauses {
+                    sleep(Duration::from_secs(pause)).await;
+                    let began = Instant::now();
+                    way.answers(Ask::Tool(tool, arguments)).await;
+                    times.push(began.elapsed());
+                }
+                let shown = median(&mut times).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
+                print!("| {shown:.0} ms ");
+            }
+        }
+        println!("|");
     }
 }
 
@@ -205,6 +246,8 @@ impl Way {
         let allow = plan.tool.iter().map(|(app, ..)| app.clone()).collect();
         let trust = TrustRules { allow, ..TrustRules::default() };
         let options = SessionOptions {
+            // As `serve` does: an act asks what is in front.
+            allowed_apps: AllowedApps::matching([]),
             app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
             ..SessionOptions::from(Some(id.into()))
         };

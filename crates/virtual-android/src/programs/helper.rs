@@ -400,11 +400,14 @@ impl Helper {
                 Ok(is_new) => {
                     let using = AutomationUse(self);
                     if is_new {
-                        self.phone.run_work(latency::HELPER_CONNECT).await;
+                        // It hears what happens from its registration on.
                         let heard = self.phone.with(|phone| phone.world.uptime());
                         let heard = heard.saturating_sub(UNHEARD);
-                        let mut acted = lock(&self.acted);
-                        *acted = Some(acted.map_or(heard, |at| at.max(heard)));
+                        {
+                            let mut acted = lock(&self.acted);
+                            *acted = Some(acted.map_or(heard, |at| at.max(heard)));
+                        }
+                        self.phone.run_work(latency::HELPER_CONNECT).await;
                     }
                     return Ok(using);
                 }

@@ -10,19 +10,24 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 
 /**
- * Android's UiAutomation, of which a phone has one: while we hold it, `uiautomator dump` and every other test tool fails.
- * So it is connected when an operation needs it, and let go some time after the last one, or when another program starts
- * that wants it.
+ * Android's UiAutomation, of which a phone has one: while we hold it, `uiautomator dump` and every
+ * other test tool fails. So it is connected when an operation needs it, and let go some time after
+ * the last one, or when another program starts that wants it.
  */
 final class Automation {
     /** How long it is held after its last use: models think for 5 to 20 s between two looks. */
     private static final long IDLE = 30000;
-    /** The same before Android 7, where TalkBack and other accessibility services stop meanwhile. */
+    /**
+     * The same before Android 7, where TalkBack and other accessibility services stop meanwhile.
+     */
     private static final long OLD_IDLE = 3000;
     /** How often to look for rivals while it is held. */
     private static final long WATCH = 100;
     private static final long RETRY = 100;
-    /** `UiAutomation.FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES`: TalkBack and password managers go on. */
+    /**
+     * `UiAutomation.FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES`: TalkBack and password managers go
+     * on.
+     */
     private static final int DO_NOT_SUPPRESS = 1;
     /** `AccessibilityServiceInfo.FLAG_RETRIEVE_INTERACTIVE_WINDOWS`, since Android 5. */
     private static final int WINDOWS = 0x40;
@@ -53,8 +58,8 @@ final class Automation {
     }
 
     /**
-     * Connects if it is not connected. Every call needs a {@link #done}. Another tool may hold it for up to `limit` ms, and
-     * has the first turn if it has just started.
+     * Connects if it is not connected. Every call needs a {@link #done}. Another tool may hold it
+     * for up to `limit` ms, and has the first turn if it has just started.
      */
     UiAutomation acquire(Task task, long limit) throws Exception {
         long until = Server.now() + limit;
@@ -128,12 +133,13 @@ final class Automation {
     private void look() {
         shared = rivals.look();
         wanted = shared && rivals.hasYoung(SystemClock.elapsedRealtime());
-        if (wanted) events.hurry();
+        events.hurry(wanted);
     }
 
     /**
-     * Sets which nodes there are: all, or those that `uiautomator dump --compressed` has. Android keeps nodes in our process
-     * until an event says that they changed, and some apps change without one; this empties that cache, too.
+     * Sets which nodes there are: all, or those that `uiautomator dump --compressed` has. Android
+     * keeps nodes in our process until an event says that they changed, and some apps change
+     * without one; this empties that cache, too.
      */
     static void prepare(UiAutomation held, boolean compressed) {
         AccessibilityServiceInfo info = held.getServiceInfo();
@@ -153,6 +159,7 @@ final class Automation {
         linkOf.setAccessible(true);
         link = linkOf.newInstance();
         UiAutomation automation = construct(thread.getLooper(), link);
+        boolean hears = listen(automation);
         Call.of("connect").maybe(int.class, DO_NOT_SUPPRESS).on(automation);
         try {
             AccessibilityServiceInfo info = automation.getServiceInfo();
@@ -160,13 +167,23 @@ final class Automation {
                     | AccessibilityServiceInfo.FLAG_REPORT_VIEW_IDS;
             if (Build.VERSION.SDK_INT >= 21) info.flags |= WINDOWS;
             automation.setServiceInfo(info);
-            events.restart();
-            automation.setOnAccessibilityEventListener(events);
+            if (!hears) listen(automation);
         } catch (RuntimeException failed) {
             Call.of("disconnect").on(automation);
             throw failed;
         }
         return automation;
+    }
+
+    /** Some releases allow it only when it is connected. */
+    private boolean listen(UiAutomation automation) {
+        events.restart();
+        try {
+            automation.setOnAccessibilityEventListener(events);
+            return true;
+        } catch (IllegalStateException early) {
+            return false;
+        }
     }
 
     private static UiAutomation construct(Looper looper, Object link) throws Exception {
@@ -193,7 +210,10 @@ final class Automation {
         }
     }
 
-    /** Disconnecting puts the rotation back to what it was at connect; whoever changed it since wants it as it is. */
+    /**
+     * Disconnecting puts the rotation back to what it was at connect; whoever changed it since
+     * wants it as it is.
+     */
     private void keepRotation() {
         try {
             Field before = link.getClass().getDeclaredField("mInitialFrozenRotation");

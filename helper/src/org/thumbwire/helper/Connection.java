@@ -9,8 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A connection: reads requests, runs each in a thread of its own, and answers in the order in which they finish. A bad
- * frame ends it, because the start of the next frame is unknown.
+ * A connection: reads requests, runs each in a thread of its own, and answers in the order in which
+ * they finish. A bad frame ends it, because the start of the next frame is unknown.
  */
 final class Connection extends Thread {
     /** Maximum running requests; a further one waits, and with it all that follow. */

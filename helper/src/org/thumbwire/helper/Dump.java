@@ -6,8 +6,8 @@ import android.view.accessibility.AccessibilityNodeInfo;
 import java.lang.reflect.Method;
 
 /**
- * Writes trees as `uiautomator dump` does: the same elements, attributes, order, bounds and omissions, so that one reader
- * serves both. Unlike it, characters beyond U+FFFF arrive.
+ * Writes trees as `uiautomator dump` does: the same elements, attributes, order, bounds and
+ * omissions, so that one reader serves both. Unlike it, characters beyond U+FFFF arrive.
  */
 final class Dump {
     private static final int DEEPEST = 200;

@@ -8,7 +8,10 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What happens on the screen, as accessibility events tell it: when the last one came, and a queue per subscriber. */
+/**
+ * What happens on the screen, as accessibility events tell it: when the last one came, and a queue
+ * per subscriber.
+ */
 final class EventLog implements UiAutomation.OnAccessibilityEventListener {
     /** `TYPE_WINDOWS_CHANGED`, since Android 5. */
     private static final int WINDOWS_CHANGED = 0x00400000;
@@ -24,7 +27,10 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         }
     }
 
-    /** With the 100 ms for which Android bundles an app's changes, the 200 ms for which a screen is still. */
+    /**
+     * With the 100 ms for which Android bundles an app's changes, the 200 ms for which a screen is
+     * still.
+     */
     private static final long UNHEARD = 100;
 
     private final List<Subscription> subscriptions = new ArrayList<Subscription>();
@@ -33,10 +39,12 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
     private boolean hurried;
     private long number;
 
-    /** We were not listening. What an app changed before, and still changes, it will have told after `UNHEARD` ms. */
+    /**
+     * We were not listening. What an app changed before, and still changes, it will have told after
+     * `UNHEARD` ms.
+     */
     synchronized void restart() {
         last = Math.max(acted, Server.now() - UNHEARD);
-        hurried = false;
     }
 
     /** What we do counts as something that happened: the app answers it a moment later. */
@@ -45,10 +53,10 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         last = acted;
     }
 
-    /** Another program wants UiAutomation: nobody waits until the screen is still. */
-    synchronized void hurry() {
-        hurried = true;
-        notifyAll();
+    /** While another program wants UiAutomation, nobody waits until the screen is still. */
+    synchronized void hurry(boolean wanted) {
+        hurried = wanted;
+        if (wanted) notifyAll();
     }
 
     @Override
@@ -79,7 +87,10 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         subscriptions.remove(one);
     }
 
-    /** Waits until no event came for `idle` ms. Returns false if that did not happen within `limit` ms. */
+    /**
+     * Waits until no event came for `idle` ms. Returns false if that did not happen within `limit`
+     * ms.
+     */
     synchronized boolean waitForIdle(long idle, long limit, Task task) throws InterruptedException, Fault {
         long until = Server.now() + limit;
         while (true) {

@@ -3,7 +3,10 @@ package org.thumbwire.helper;
 import android.app.ActivityManager;
 import java.util.List;
 
-/** The op `front`: the activity in front, by three short questions instead of the window manager's long report. */
+/**
+ * The op `front`: the activity in front, by three short questions instead of the window manager's
+ * long report.
+ */
 final class Front implements Operation {
     @Override
     public Reply run(Request request, Task task) throws Exception {

@@ -8,7 +8,10 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The op `hello`: which phone this is, what can be asked, and which of Android's hidden methods were found. */
+/**
+ * The op `hello`: which phone this is, what can be asked, and which of Android's hidden methods
+ * were found.
+ */
 final class Hello implements Operation {
     private final Collection<String> ops;
     private final String key;

@@ -7,8 +7,8 @@ import java.math.BigInteger;
 import java.security.SecureRandom;
 
 /**
- * What tells hosts that they talk to us: random bytes in a file that only the shell can read. Any app may listen at our
- * socket's name before we do.
+ * What tells hosts that they talk to us: random bytes in a file that only the shell can read. Any
+ * app may listen at our socket's name before we do.
  */
 final class Key {
     private static final int BITS = 128;

@@ -9,9 +9,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Starts the helper: `CLASSPATH=thumbwire-helper.jar app_process /system/bin org.thumbwire.helper.Main NAME`. It prints
- * `ready` when it listens at the abstract socket NAME, of which a phone has one, and its key is in the file NAME.key.
- * Whoever started it may go; it ends when no host has been connected for a while.
+ * Starts the helper: `CLASSPATH=thumbwire-helper.jar app_process /system/bin
+ * org.thumbwire.helper.Main NAME`. It prints `ready` when it listens at the abstract socket NAME,
+ * of which a phone has one, and its key is in the file NAME.key. Whoever started it may go; it ends
+ * when no host has been connected for a while.
  */
 public final class Main {
     static final long PROTOCOL = 1;

@@ -2,7 +2,10 @@ package org.thumbwire.helper;
 
 import java.util.Arrays;
 
-/** The op `stream`: a picture of the screen, and another whenever it shows something else, until it is cancelled. */
+/**
+ * The op `stream`: a picture of the screen, and another whenever it shows something else, until it
+ * is cancelled.
+ */
 final class PictureStream implements Operation {
     /** How often to look although nothing was told: a video changes without events. */
     private static final long CHECK = 1000;

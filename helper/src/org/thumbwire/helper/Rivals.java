@@ -13,12 +13,14 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Other programs that use UiAutomation, of which a phone has one: `uiautomator`, instrumented tests such as Appium's server,
- * another version of this helper. They are seen in the list of processes when they start, hundreds of milliseconds before
- * they ask for it, because Java starts first.
+ * Other programs that use UiAutomation, of which a phone has one: `uiautomator`, instrumented tests
+ * such as Appium's server, another version of this helper. They are seen in the list of processes
+ * when they start, hundreds of milliseconds before they ask for it, because Java starts first.
  */
 final class Rivals {
-    /** How long a program may take from its start until it has asked and, if it is a dump, ended. */
+    /**
+     * How long a program may take from its start until it has asked and, if it is a dump, ended.
+     */
     static final long YOUNG = 3000;
     /** A new process may still become another program: a shell's child begins as the shell. */
     private static final int LOOKS = 5;

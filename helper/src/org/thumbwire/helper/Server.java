@@ -7,10 +7,11 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Accepts the connections of all hosts of this phone, and ends some time after the last one has gone.
+ * Accepts the connections of all hosts of this phone, and ends some time after the last one has
+ * gone.
  *
- * Any app on the phone can reach the socket. So a peer must be root, the shell, or our own user, all of which can do
- * without us what we do. Hosts know us by a key that only they can read.
+ * Any app on the phone can reach the socket. So a peer must be root, the shell, or our own user,
+ * all of which can do without us what we do. Hosts know us by a key that only they can read.
  */
 final class Server {
     /** The limits that the tests shorten. */
