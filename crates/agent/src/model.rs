@@ -100,6 +100,9 @@ pub struct ModelResponse {
     pub text: String,
     /// The functions that it calls natively, in order.
     pub calls: Vec<ToolCall>,
+    /// What the provider wants back if its calls are: reasoning and signatures, in its own form.
+    /// Null if there is nothing.
+    pub kept: Value,
     /// Whether it refused to answer; the text may say why.
     pub refused: bool,
     /// The usage, including failed attempts.

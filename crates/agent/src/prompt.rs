@@ -138,7 +138,8 @@ fn append_calls(
 ) {
     let text = truncate(answer.text.trim(), MAX_ANSWER);
     let text = Some(text).filter(|text| !text.is_empty()).map(ContentPart::Text);
-    let mut parts: Vec<ContentPart> = text.into_iter().collect();
+    let kept = Some(answer.kept.clone()).filter(|kept| !kept.is_null()).map(ContentPart::Kept);
+    let mut parts: Vec<ContentPart> = kept.into_iter().chain(text).collect();
     let mut results = Vec::new();
     let turn = prompt.turns.len();
     for (at, call) in answer.calls.iter().enumerate() {

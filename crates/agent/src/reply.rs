@@ -9,6 +9,8 @@ mod arguments;
 mod lenient_json;
 mod native;
 mod read;
+mod reasoning;
+mod text_calls;
 
 pub(super) use native::{FAIL, FINISH, UPDATE_PLAN, only_plans, step as native_step};
 pub(super) use read::{ParsedJudgement, calls, decision, parse_judgement, parse_plan, unchecked};

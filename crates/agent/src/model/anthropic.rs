@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
 use super::Prompt;
-use super::error::{RequestError, error_message, inside};
+use super::error::{BASE_URL, RequestError, error_message, inside};
 use super::http_model::{PartialCall, PartialResponse, ProviderApi};
 use super::openai::is_closed;
 use super::{ContentPart, Message, Role, Tool, ToolResult};
@@ -108,14 +108,15 @@ impl ProviderApi for Anthropic {
             return Err(inside(&body["error"]));
         }
         let Some(blocks) = body["content"].as_array() else {
-            return Err(RequestError::transient(format!(
-                "the answer has no content: {}.",
+            return Err(RequestError::permanent(format!(
+                "the answer has no content: {}. Check {BASE_URL}",
                 error_message(&body.to_string())
             )));
         };
         count(&body["usage"], reading);
         reading.text = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
         reading.calls = blocks.iter().filter_map(|block| tool_use(None, block)).collect();
+        blocks.iter().filter(is_thinking).for_each(|block| keep(block.clone(), reading));
         stop(&body["stop_reason"], reading);
         reading.ended = true;
         Ok(())
@@ -132,11 +133,22 @@ impl ProviderApi for Anthropic {
                 let block = &event["content_block"];
                 reading.text += block["text"].as_str().unwrap_or_default();
                 reading.calls.extend(tool_use(event["index"].as_u64(), block));
+                if is_thinking(&block) {
+                    keep(block.clone(), reading);
+                }
             }
-            // Deltas of thinking and signatures have other keys for their text.
             "content_block_delta" => {
                 let delta = &event["delta"];
                 reading.text += delta["text"].as_str().unwrap_or_default();
+                for key in ["thinking", "signature"] {
+                    if let Some(piece) = delta[key].as_str()
+                        && let Some(block) =
+                            reading.kept.as_array_mut().and_then(|all| all.last_mut())
+                    {
+                        let text = block[key].as_str().unwrap_or_default();
+                        block[key] = format!("{text}{piece}").into();
+                    }
+                }
                 if let Some(piece) = delta["partial_json"].as_str() {
                     let index = event["index"].as_u64();
                     let open = reading.calls.iter_mut().rev().find(|call| call.index == index);
@@ -190,11 +202,27 @@ fn tool(tool: &Tool) -> Value {
 fn tool_use(index: Option<u64>, block: &Value) -> Option<PartialCall> {
     (block["type"] == "tool_use").then(|| {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let input = block["input"].as_object().filter(|input| !input.is_empty());
-        let arguments = input.map(|input| Value::from(input.clone()).to_string());
-        let arguments = arguments.unwrap_or_default();
-        PartialCall { index, id: text(&block["id"]), name: text(&block["name"]), arguments }
+        let arguments = match &block["input"] {
+            Value::Object(input) if !input.is_empty() => block["input"].to_string(),
+            // Gateways that pass on another API's.
+            Value::String(input) => input.clone(),
+            _ => String::new(),
+        };
+        let kept = Value::Null;
+        PartialCall { index, id: text(&block["id"]), name: text(&block["name"]), arguments, kept }
     })
+}
+
+/// Whether a block is reasoning: the API wants it back before the calls that followed it.
+fn is_thinking(block: &&Value) -> bool {
+    block["type"] == "thinking" || block["type"] == "redacted_thinking"
+}
+
+fn keep(block: Value, reading: &mut PartialResponse) {
+    match &mut reading.kept {
+        Value::Array(kept) => kept.push(block),
+        kept => *kept = json!([block]),
+    }
 }
 
 fn message(turn: &Message) -> Value {
@@ -207,16 +235,17 @@ fn message(turn: &Message) -> Value {
     let fits = |part: &&ContentPart| match part {
         ContentPart::Text(text) => !text.trim().is_empty(),
         ContentPart::Image(_) | ContentPart::Result(_) => turn.role == Role::User,
-        ContentPart::Call(_) => turn.role == Role::Assistant,
+        ContentPart::Call(_) | ContentPart::Kept(_) => turn.role == Role::Assistant,
     };
     let mut parts: Vec<&ContentPart> = turn.parts.iter().filter(fits).collect();
     // Results must come before anything else.
     parts.sort_by_key(|part| !matches!(part, ContentPart::Result(_)));
-    json!({ "role": role, "content": parts.into_iter().map(block).collect::<Vec<_>>() })
+    json!({ "role": role, "content": parts.into_iter().flat_map(blocks).collect::<Vec<_>>() })
 }
 
-fn block(part: &ContentPart) -> Value {
-    match part {
+fn blocks(part: &ContentPart) -> Vec<Value> {
+    let block = match part {
+        ContentPart::Kept(kept) => return kept.as_array().cloned().unwrap_or_default(),
         ContentPart::Text(text) => json!({ "type": "text", "text": text }),
         ContentPart::Image(image) => json!({
             "type": "image",
@@ -232,7 +261,8 @@ fn block(part: &ContentPart) -> Value {
         ContentPart::Result(ToolResult { id, text, is_error }) => {
             json!({ "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error })
         }
-    }
+    };
+    vec![block]
 }
 
 /// Reads the usage. In a stream the input's comes first, the growing output's later, and later

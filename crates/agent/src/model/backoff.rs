@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-use super::error::Retry;
+use super::error::{Retry, pause_of};
 
 /// A server that asks for a longer pause cannot be waited for in a run.
 pub(super) const MAX_PAUSE: Duration = Duration::from_secs(300);
@@ -29,7 +29,8 @@ pub(super) fn retry_delay(
 }
 
 /// The pause that a server asks for: `retry-after-ms` (OpenAI, Azure), or `Retry-After` in seconds
-/// or as a date (RFC 9110, section 10.2.3), counted from the server's own `Date`.
+/// or as a date (RFC 9110, section 10.2.3), counted from the server's own `Date`; else when a used
+/// up limit begins anew.
 pub(super) fn named(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |header: &HeaderMap, name: &str| {
         header.get(name).and_then(|value| value.to_str().ok()).map(|text| text.trim().to_owned())
@@ -39,7 +40,9 @@ pub(super) fn named(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     if let Some(ms) = text(headers, "retry-after-ms").and_then(|ms| number(&ms)) {
         return Duration::try_from_secs_f64(ms / 1000.0).ok();
     }
-    let after = text(headers, RETRY_AFTER.as_str())?;
+    let Some(after) = text(headers, RETRY_AFTER.as_str()) else {
+        return reset(|name| text(headers, name), now);
+    };
     if let Some(seconds) = number(&after) {
         return Duration::try_from_secs_f64(seconds).ok();
     }
@@ -47,6 +50,28 @@ pub(super) fn named(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let now = text(headers, DATE.as_str()).and_then(|text| date(&text)).unwrap_or(now);
     let seconds = date(&after)?.duration_since(now).as_secs();
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}
+
+/// When a limit of which nothing is left begins anew: OpenAI's and Groq's headers for requests and
+/// tokens with durations, others' with a Unix time in seconds or milliseconds, or seconds to wait.
+fn reset(text: impl Fn(&str) -> Option<String>, now: Timestamp) -> Option<Duration> {
+    let of = |kind: &str| {
+        let header = |word: &str| {
+            text(&format!("x-ratelimit-{word}{kind}"))
+                .or_else(|| text(&format!("ratelimit-{word}{kind}")))
+        };
+        let is_used_up = header("remaining").and_then(|left| left.parse().ok()) == Some(0.0);
+        let reset = header("reset").filter(|_| is_used_up)?;
+        match reset.parse::<f64>() {
+            Ok(number) if number > 1e9 => {
+                let seconds = if number > 1e11 { number / 1000.0 } else { number };
+                Duration::try_from_secs_f64(seconds - now.as_second() as f64).ok()
+            }
+            Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+            Err(_) => pause_of(&reset),
+        }
+    };
+    ["", "-requests", "-tokens"].into_iter().filter_map(of).max()
 }
 
 #[cfg(test)]

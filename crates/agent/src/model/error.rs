@@ -73,27 +73,34 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
     let ErrorResponse { status, body, model, variable, .. } = *refused;
     let output = error_message(body);
     // No credit is left, so no pause helps (OpenAI's error code; OpenRouter and DeepSeek send 402).
+    let lower = output.to_lowercase();
     let broke = status == 402 || body.contains("insufficient_quota");
-    // 408 and 409 as in OpenAI's own client; 529 is Anthropic's "overloaded".
-    let passing = matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 529);
+    let is_used_up = status == 429
+        && ["per-day", "per day", "daily", "per month", "monthly"]
+            .iter()
+            .any(|words| lower.contains(words));
+    // 408 and 409 as in OpenAI's own client; 520 to 524 are Cloudflare's for a server that did not
+    // answer; 529 is Anthropic's "overloaded".
+    let passing = matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 520..=524 | 529);
     let blind = rejects_pictures(&output);
-    let passing = !broke && !blind && refused.should.unwrap_or(passing);
+    let passing = !broke && !blind && !is_used_up && refused.should.unwrap_or(passing);
+    let pause = refused.pause.or_else(|| named_pause(body));
     let next = match status {
         _ if broke => " The account has no credit left: add some, or use another model.".into(),
+        _ if is_used_up => " The limit of the day or month is used up: use another model or key.".into(),
         _ if blind => " The model does not accept images: send text only.".into(),
+        400 | 413 | 422 | 500 if is_too_long(&lower) => {
+            " The prompt is longer than the model's context: allow more at the server (Ollama: num_ctx, llama.cpp: -c, vLLM: --max-model-len), or use another model.".into()
+        }
         401 if refused.keyed => format!(" Check the key in {variable}."),
         401 => format!(" The server requires an API key: set {variable}."),
         403 => format!(" Check that the key in {variable} may use {model}."),
-        404 | 405 => {
-            format!(
-                " Check the model name, {model}, and the base URL: it must end before `/chat/completions` or `/v1/messages`."
-            )
-        }
+        404 | 405 => format!(" Check the model name, {model}, and {BASE_URL}"),
         413 => " The request is too large: send fewer images.".into(),
         429 => " Too many requests or tokens per minute: try again later.".into(),
         _ => String::new(),
     };
-    let again = match (passing, refused.pause) {
+    let again = match (passing, pause) {
         _ if blind => Retry::Without(PromptPart::Pictures),
         (false, _) => Retry::Never,
         (true, Some(pause)) => Retry::After(pause),
@@ -110,7 +117,9 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
 /// kind, OpenRouter a number.
 pub(super) fn inside(error: &Value) -> RequestError {
     let kind = error["type"].as_str().or(error["code"].as_str()).unwrap_or_default();
-    let status = error["code"].as_u64().or(error["status"].as_u64());
+    let number =
+        |value: &Value| value.as_u64().or(value.as_str().and_then(|code| code.parse().ok()));
+    let status = number(&error["code"]).or(number(&error["status"]));
     // Kinds of permanent errors of Anthropic and OpenAI.
     let stays = [
         "invalid_request",
@@ -124,8 +133,13 @@ pub(super) fn inside(error: &Value) -> RequestError {
     let lasting = stays.iter().any(|word| kind.contains(word))
         || status.is_some_and(|code| (400..500).contains(&code) && !matches!(code, 408 | 429));
     let text = error_message(&serde_json::json!({ "error": error }).to_string());
-    let reason = format!("the answer contains an error: {text}.");
-    if lasting {
+    let mut reason = format!("the answer contains an error: {text}.");
+    // LM Studio's, for a path that it does not know.
+    let is_wrong_address = text.to_lowercase().contains("unexpected endpoint");
+    if is_wrong_address {
+        reason += &format!(" Check {BASE_URL}");
+    }
+    if lasting || is_wrong_address {
         RequestError { refusal: Some(text), ..RequestError::permanent(reason) }
     } else {
         RequestError::transient(reason)
@@ -138,6 +152,144 @@ pub(super) fn inside(error: &Value) -> RequestError {
 /// * OpenRouter, 404: "No endpoints found that support image input"
 /// * text-only servers, 400 or 422: "Unsupported content part type for text-only server:
 ///   image_url", "unknown variant `image_url`, expected `text`"
+/// The next step where something else than a model answered.
+pub(super) const BASE_URL: &str =
+    "the base URL: it must end before `/chat/completions` or `/v1/messages`.";
+
+/// Why an answer with a good status is not a model's.
+pub(super) fn not_an_answer(body: &str) -> RequestError {
+    let said = error_message(body);
+    let first: Option<Value> = body.lines().next().and_then(|line| serde_json::from_str(line).ok());
+    if is_page(body) {
+        return RequestError::permanent(format!(
+            "the answer is a web page, not a model's: {said}. Check {BASE_URL}"
+        ));
+    }
+    if first.is_some_and(|first| first["done"].is_boolean()) {
+        return RequestError::permanent(
+            "this is Ollama's own API: use the one that is compatible with OpenAI's, whose base URL ends in `/v1`.",
+        );
+    }
+    RequestError::transient(format!("the answer is not JSON: {said}."))
+}
+
+fn is_page(body: &str) -> bool {
+    let begin = body.trim_start().get(..15).unwrap_or_default().to_ascii_lowercase();
+    begin.starts_with("<html") || begin.starts_with("<!doctype html")
+}
+
+/// Whether a refusal, in lower case, is about the length of the prompt.
+fn is_too_long(refusal: &str) -> bool {
+    let lengths = [
+        "context length",
+        "context window",
+        "context size",
+        "context_length",
+        "n_ctx",
+        "prompt is too long",
+        "maximum context",
+        "too many tokens",
+        "input is too long",
+        "input token count",
+        "exceeds the available context",
+    ];
+    lengths.iter().any(|words| refusal.contains(words))
+}
+
+/// The most pictures in a request, from a refusal of more.
+pub(super) fn picture_limit(refusal: &str) -> Option<usize> {
+    let refusal = refusal.to_lowercase().replace("a single", "1").replace("one", "1");
+    let most = ["at most", "max", "up to", "only", "no more than", "limit", "allowed", "supports"];
+    if !["image", "picture"].iter().any(|word| refusal.contains(word)) {
+        return None;
+    }
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut at = 0;
+    while let Some(found) = refusal[at..].find(is_digit) {
+        let begin = at + found;
+        let rest = refusal[begin..].trim_start_matches(is_digit);
+        let end = refusal.len() - rest.len();
+        at = end;
+        let before = &refusal[refusal.floor_char_boundary(begin.saturating_sub(30))..begin];
+        // Sizes and lengths are limits of something else.
+        let unit = rest.trim_start_matches([' ', '-', ',', '.']);
+        let units = [
+            "kb", "mb", "gb", "kib", "mib", "byte", "px", "pixel", "x", "token", "char", "s ", "%",
+        ];
+        let is_whole = refusal[..begin].ends_with([' ', ':', '=', '(', '"']);
+        if is_whole
+            && most.iter().any(|word| before.contains(word))
+            && !units.iter().any(|size| unit.starts_with(size))
+        {
+            return refusal[begin..end].parse().ok().filter(|most| *most <= 100);
+        }
+    }
+    None
+}
+
+/// Whether a server takes a message's content as a string only.
+pub(super) fn wants_text(refusal: &str) -> bool {
+    let refusal = refusal.to_lowercase();
+    let strings = [
+        "expected a string",
+        "str type expected",
+        "string_type",
+        "valid string",
+        "must be a string",
+        "should be a string",
+        "expected string",
+        "not a string",
+    ];
+    refusal.contains("content") && strings.iter().any(|words| refusal.contains(words))
+        || refusal.contains("messages[") && strings.iter().any(|words| refusal.contains(words))
+}
+
+/// The pause that a body names: Google's `retryDelay`, and sentences such as "try again in 1m7.5s".
+fn named_pause(body: &str) -> Option<Duration> {
+    let lower = body.to_lowercase();
+    let marks = [
+        "\"retrydelay\":",
+        "try again in",
+        "retry after",
+        "retry in",
+        "try again after",
+        "wait for",
+        "please wait",
+    ];
+    let rest = marks.iter().find_map(|mark| Some(&lower[lower.find(mark)? + mark.len()..]))?;
+    pause_of(rest.trim_start_matches([' ', '"']))
+}
+
+/// A duration that a text begins with, in numbers with units: `1m7.5s`, `250ms`, `20 seconds`.
+pub(super) fn pause_of(text: &str) -> Option<Duration> {
+    let mut rest = text.trim_start();
+    let mut seconds = 0.0;
+    let mut is_named = false;
+    loop {
+        let digits =
+            rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+        let Some(number) = rest.get(..digits).and_then(|number| number.parse::<f64>().ok()) else {
+            break;
+        };
+        let behind = rest[digits..].trim_start();
+        let letters =
+            behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        let unit = match &behind[..letters] {
+            "ms" | "milliseconds" | "millisecond" => 0.001,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+            "h" | "hour" | "hours" => 3600.0,
+            "d" | "day" | "days" => 86400.0,
+            _ => break,
+        };
+        seconds += number * unit;
+        is_named = true;
+        rest = behind[letters..].trim_start_matches([' ', ',']);
+        rest = rest.strip_prefix("and ").unwrap_or(rest);
+    }
+    is_named.then(|| Duration::try_from_secs_f64(seconds).ok()).flatten()
+}
+
 fn rejects_pictures(refusal: &str) -> bool {
     let refusal = refusal.to_lowercase();
     let denies = ["not support", "unsupported", "support image input", "unknown variant"];
@@ -177,44 +329,84 @@ pub(super) fn error_message(body: &str) -> String {
     truncate(&text)
 }
 
+/// The message of an error, wherever the server put it.
 fn json_message(value: &Value) -> Option<String> {
-    let error = &value["error"];
-    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    let detail = || {
-        let first = &value["detail"][0];
-        let place: Vec<String> = first["loc"]
-            .as_array()?
-            .iter()
-            .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned))
-            .collect();
-        Some(format!("{}: {}", place.join("."), first["msg"].as_str()?))
-    };
     // OpenRouter's own message is "Provider returned error"; the provider's message is beside it.
-    let raw = text(&error["metadata"]["raw"]).map(|raw| {
-        serde_json::from_str(&raw).ok().and_then(|raw: Value| json_message(&raw)).unwrap_or(raw)
+    let raw = value["error"]["metadata"]["raw"].as_str().filter(|raw| !raw.is_empty()).map(|raw| {
+        let inner: Option<Value> = serde_json::from_str(raw).ok();
+        inner.and_then(|inner| json_message(&inner)).unwrap_or_else(|| raw.to_owned())
     });
-    let message =
-        text(&error["message"]).or_else(|| text(error)).or_else(|| text(&value["message"]));
-    match (message, raw) {
+    match (message_of(value, 0), raw) {
         (Some(message), Some(raw)) => Some(format!("{message}: {raw}")),
         (message, raw) => message.or(raw),
     }
-    .or_else(|| text(&value["detail"]))
-    .or_else(detail)
-    .or_else(|| text(&error["type"]))
 }
 
-/// The title of an HTML page.
+/// Where messages are, the most telling first.
+const MESSAGES: [&str; 14] = [
+    "error",
+    "message",
+    "msg",
+    "error_message",
+    "error_msg",
+    "errormessage",
+    "errors",
+    "error_description",
+    "detail",
+    "details",
+    "title",
+    "reason",
+    "description",
+    "type",
+];
+
+fn message_of(value: &Value, depth: usize) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            // Some gateways put another server's error there as text.
+            let inner = text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok());
+            let inner: Option<Value> = inner.flatten();
+            let inner = inner.filter(|_| depth < 6).and_then(|inner| message_of(&inner, depth + 1));
+            inner.or_else(|| (!text.trim().is_empty()).then(|| text.clone()))
+        }
+        Value::Array(list) if depth < 6 => {
+            list.iter().take(8).find_map(|one| message_of(one, depth + 1))
+        }
+        Value::Object(object) if depth < 6 => {
+            let of = |key: &&str| {
+                object
+                    .iter()
+                    .find(|(name, _)| name.eq_ignore_ascii_case(key))
+                    .and_then(|(_, value)| message_of(value, depth + 1))
+            };
+            let message = MESSAGES.iter().find_map(of)?;
+            // FastAPI's, with the place.
+            let place = object.get("loc").and_then(Value::as_array);
+            let place = place.into_iter().flatten().map(|part| match part {
+                Value::String(part) => part.clone(),
+                part => part.to_string(),
+            });
+            let place: Vec<String> = place.collect();
+            Some(match place.is_empty() {
+                true => message,
+                false => format!("{}: {message}", place.join(".")),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The title of an HTML page, or its heading.
 fn title(body: &str) -> Option<&str> {
-    let page = body.get(..2000).unwrap_or(body);
-    let begin = page.find("<title")?;
-    let rest = &page[begin..];
-    let rest = &rest[rest.find('>')? + 1..];
-    Some(&rest[..rest.find('<')?])
+    let page = &body[..body.floor_char_boundary(2000)];
+    let inside = |tag: &str| {
+        let rest = &page[page.find(tag)?..];
+        let rest = &rest[rest.find('>')? + 1..];
+        Some(&rest[..rest.find('<')?]).filter(|text| !text.trim().is_empty())
+    };
+    inside("<title").or_else(|| inside("<h1"))
 }
 
-/// One line of at most 300 characters, without its full stop. It ends with a whole word, because
-/// half a key could not be recognized and removed.
 fn truncate(text: &str) -> String {
     let text: Vec<&str> = text.split_whitespace().collect();
     let line = text.join(" ");
@@ -260,6 +452,11 @@ mod tests {
         );
         check("<html><head><title>502 Bad\n Gateway</title></head>", "HTML page: 502 Bad Gateway");
         check("upstream\u{7} connect error", "upstream\\u{7} connect error");
+        check(r#"[{"error":{"code":400,"message":"no signature"}}]"#, "no signature");
+        check(r#"{"success":false,"errors":[{"code":7003,"message":"No route"}]}"#, "No route");
+        check(r#"{"error":"{\"error\":{\"message\":\"inner\"}}"}"#, "inner");
+        check(r#"{"statusCode":429,"message":"slow down"}"#, "slow down");
+        check("<html><body><h1>404 Not Found</h1></body></html>", "HTML page: 404 Not Found");
         check("", "empty body");
         check("[]", "[]");
         assert_eq!(error_message(&"long ".repeat(500)).chars().count(), 301);
@@ -267,6 +464,49 @@ mod tests {
             error_message(&format!("{} half-a-word", "x".repeat(292))),
             format!("{} …", "x".repeat(292))
         );
+    }
+
+    #[test]
+    fn limits_of_pictures_are_read_from_refusals() {
+        for (said, most) in [
+            ("At most 1 image(s) may be provided in one request.", Some(1)),
+            ("at most 0 image(s) may be provided", Some(0)),
+            ("too many images: 12. Maximum allowed is 10.", Some(10)),
+            ("This model supports only one image per request", Some(1)),
+            ("Number of images exceeds the limit of 5", Some(5)),
+            ("image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes", None),
+            ("image dimensions exceed max allowed size: 8000 pixels", None),
+            ("This model's maximum context length is 4096 tokens, with images", None),
+            ("the maximum is 3", None),
+        ] {
+            assert_eq!(picture_limit(said), most, "{said}");
+        }
+    }
+
+    #[test]
+    fn pauses_in_bodies_are_read() {
+        let seconds = |seconds: f64| Some(Duration::from_secs_f64(seconds));
+        for (body, pause) in [
+            (r#"[{"error":{"code":429,"details":[{"retryDelay":"34s"}]}}]"#, seconds(34.0)),
+            ("Rate limit reached. Please try again in 1m7.5s. Visit …", seconds(67.5)),
+            ("Please try again in 250ms.", seconds(0.25)),
+            ("please retry after 20 seconds", seconds(20.0)),
+            ("try again in 1 hour and 5 minutes", seconds(3_900.0)),
+            ("try again in a while", None),
+            ("no pause", None),
+        ] {
+            assert_eq!(named_pause(body), pause, "{body}");
+        }
+    }
+
+    #[test]
+    fn long_prompt_is_told_from_other_refusals() {
+        let said =
+            "This model's maximum context length is 4096 tokens. However, you requested 5321";
+        assert!(fault(400, said).reason.contains("longer than the model's context"));
+        let day = "Rate limit exceeded: free-models-per-day";
+        assert_eq!(fault(429, day).again, Retry::Never);
+        assert_eq!(fault(524, "<title>A timeout occurred</title>").again, Retry::Backoff);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use backon::{ExponentialBuilder, Retryable as _};
 use jiff::Timestamp;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thumbwire_device::Size;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -90,6 +90,10 @@ pub(super) struct PartialResponse {
     pub(super) text: String,
     /// Its calls.
     pub(super) calls: Vec<PartialCall>,
+    /// Its reasoning, where the server sends it beside the text.
+    pub(super) reasoning: String,
+    /// What the provider wants back with the calls.
+    pub(super) kept: Value,
     /// Whether the model refused to answer.
     pub(super) refused: bool,
     /// Its usage, as last reported.
@@ -113,6 +117,8 @@ pub(super) struct PartialCall {
     pub(super) name: String,
     /// The arguments, as far as they came.
     pub(super) arguments: String,
+    /// What the provider wants back with the call.
+    pub(super) kept: Value,
 }
 
 /// Whether functions are sent natively.
@@ -256,7 +262,13 @@ impl<D: ProviderApi> HttpModel<D> {
             });
             if let Err(fault) = &mut answered {
                 let refusal = fault.refusal.take();
-                if refusal.as_ref().is_some_and(|said| self.dialect.adapt(said)) {
+                let adapts = refusal.as_ref().is_some_and(|said| self.dialect.adapt(said));
+                if adapts
+                    && refusal.as_ref().is_some_and(|said| error::wants_text(said))
+                    && prompt.has(PromptPart::Pictures)
+                {
+                    fault.again = Retry::Without(PromptPart::Pictures);
+                } else if adapts {
                     fault.again = Retry::Adapted;
                 } else if fault.again != Retry::Without(PromptPart::Pictures)
                     && !prompt.tools.is_empty()
@@ -349,11 +361,16 @@ impl<D: ProviderApi> HttpModel<D> {
             on_text(&tally.reading.text);
         }
         let reading = &mut tally.reading;
-        let text = std::mem::take(&mut reading.text);
-        let call = |PartialCall { id, name, arguments, .. }| ToolCall { id, name, arguments };
+        let mut text = std::mem::take(&mut reading.text);
+        if text.trim().is_empty() && reading.calls.is_empty() && is_object(&reading.reasoning) {
+            text = std::mem::take(&mut reading.reasoning);
+        }
+        let call =
+            |PartialCall { id, name, arguments, kept, .. }| ToolCall { id, name, arguments, kept };
         let calls = std::mem::take(&mut reading.calls).into_iter().map(call).collect();
         let (refused, truncated) = (reading.refused, reading.cut_off);
-        Ok(ModelResponse { text, calls, refused, truncated, usage: Usage::default() })
+        let kept = std::mem::take(&mut reading.kept);
+        Ok(ModelResponse { text, calls, kept, refused, truncated, usage: Usage::default() })
     }
 
     /// Reads a stream of events to its end.
@@ -434,12 +451,8 @@ impl<D: ProviderApi> HttpModel<D> {
             }
             return if reading.ended { Ok(()) } else { Err(cut("the body ended")) };
         }
-        let value: Value = serde_json::from_str(&text).map_err(|_| {
-            RequestError::transient(format!(
-                "the answer is not JSON: {}.",
-                error::error_message(&self.unkeyed(&text))
-            ))
-        })?;
+        let value: Value =
+            serde_json::from_str(&text).map_err(|_| error::not_an_answer(&self.unkeyed(&text)))?;
         self.dialect.parse_response(&value, reading)
     }
 
@@ -469,6 +482,15 @@ impl<D: ProviderApi> HttpModel<D> {
             variable: &self.variable,
         })
     }
+}
+
+/// Whether the reasoning is an answer as a whole: servers that take a model's answer for its
+/// reasoning send it there. An object among other text is a draft.
+fn is_object(reasoning: &str) -> bool {
+    let text = reasoning.trim();
+    let text =
+        text.strip_prefix("```json").and_then(|text| text.strip_suffix("```")).unwrap_or(text);
+    serde_json::from_str::<Map<String, Value>>(text).is_ok()
 }
 
 /// Counts the usage of an attempt however it ends, even if it is dropped.

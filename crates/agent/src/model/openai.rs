@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
 use super::Prompt;
-use super::error::{RequestError, inside};
+use super::error::{BASE_URL, RequestError, error_message, inside, picture_limit, wants_text};
 use super::http_model::{PartialCall, PartialResponse, ProviderApi};
 use super::{ContentPart, Message, Role, Tool, ToolResult};
 
@@ -47,6 +47,14 @@ struct ServerSupport {
     newer: bool,
     /// Whether both names were tried.
     both: bool,
+    /// Whether there is a role `system`.
+    system: bool,
+    /// Whether a message's content may be a list of parts.
+    parts: bool,
+    /// Whether reasoning may come back with the calls that followed it.
+    reasoning: bool,
+    /// The most pictures in a request, if the server has a limit.
+    pictures: Option<usize>,
 }
 
 impl OpenAi {
@@ -54,7 +62,17 @@ impl OpenAi {
     pub(super) fn new(model: &str, host: &str, stream: bool) -> Self {
         // All of OpenAI's models accept the newer name; other servers certainly know the older one.
         let newer = host == "api.openai.com" || is_azure(host);
-        let support = ServerSupport { stream, counts: true, shapes: true, newer, both: false };
+        let support = ServerSupport {
+            stream,
+            counts: true,
+            shapes: true,
+            newer,
+            both: false,
+            system: true,
+            parts: true,
+            reasoning: true,
+            pictures: None,
+        };
         Self {
             model: model.to_owned(),
             max_tokens: None,
@@ -82,7 +100,8 @@ impl ProviderApi for OpenAi {
         if !prompt.system.is_empty() {
             messages.push(json!({ "role": "system", "content": prompt.system }));
         }
-        messages.extend(prompt.turns.iter().flat_map(messages_of));
+        messages.extend(prompt.turns.iter().flat_map(|turn| messages_of(turn, support)));
+        fit(&mut messages, support);
         let mut body = Map::new();
         body.insert("model".into(), json!(self.model));
         body.insert("messages".into(), messages.into());
@@ -117,14 +136,16 @@ impl ProviderApi for OpenAi {
         count(body, reading);
         let choice = &body["choices"][0];
         if choice.is_null() {
-            return Err(RequestError::transient(format!(
-                "the answer has no choices: {}.",
-                super::error::error_message(&body.to_string())
-            )));
+            let reason =
+                format!("the answer has no choices: {}.", error_message(&body.to_string()));
+            // Another service's answer has no such member at all.
+            return Err(match body["choices"].is_null() {
+                true => RequestError::permanent(format!("{reason} Check {BASE_URL}")),
+                false => RequestError::transient(reason),
+            });
         }
+        add_message(&choice["message"], reading);
         let message = &choice["message"];
-        reading.text = text_content(&message["content"]).unwrap_or_default();
-        add_calls(&message["tool_calls"], reading);
         finish(choice, &message["refusal"], reading)?;
         reading.ended = true;
         Ok(())
@@ -140,8 +161,7 @@ impl ProviderApi for OpenAi {
         count(event, reading);
         let choice = &event["choices"][0];
         let delta = &choice["delta"];
-        reading.text += &text_content(&delta["content"]).unwrap_or_default();
-        add_calls(&delta["tool_calls"], reading);
+        add_message(delta, reading);
         finish(choice, &delta["refusal"], reading)
     }
 
@@ -165,14 +185,87 @@ impl ProviderApi for OpenAi {
         } else if output.contains("to stream") || output.contains("\"param\": \"stream\"") {
             // Sent to organizations that are not verified.
             support.stream = false;
+        } else if unknown && output.contains("reasoning") {
+            support.reasoning = false;
+        } else if let Some(most) = picture_limit(&output) {
+            tracing::warn!("{} takes at most {most} images: the latest are sent", self.model);
+            support.pictures = Some(most);
+        } else if wants_text(&output) {
+            tracing::warn!("{} takes text only: no images are sent", self.model);
+            support.parts = false;
+        } else if rejects_system(&output) {
+            tracing::warn!("{} has no system role: the user's first message has it", self.model);
+            support.system = false;
         }
         *support != before
+    }
+}
+
+/// Whether a refusal, in lower case, is about the role `system`, which some chat templates do not
+/// have (Gemma's, Mistral's first).
+fn rejects_system(refusal: &str) -> bool {
+    let roles = [
+        "system role",
+        "system message",
+        "system prompt",
+        "system instruction",
+        "developer role",
+        "developer message",
+        "developer instruction",
+        "role: system",
+        "role 'system'",
+        "role \"system\"",
+        "role \\\"system\\\"",
+        "role `system`",
+    ];
+    let denies =
+        ["support", "not enabled", "not allowed", "unexpected", "invalid", "unknown", "only"];
+    roles.iter().any(|role| refusal.contains(role))
+        && denies.iter().any(|word| refusal.contains(word))
+}
+
+/// Fits messages to what the server takes.
+fn fit(messages: &mut Vec<Value>, support: ServerSupport) {
+    if let Some(most) = support.pictures {
+        leave_out_pictures(messages, most);
+    }
+    if !support.parts {
+        for message in messages.iter_mut() {
+            if message["content"].is_array() {
+                message["content"] = content(&message["content"]).0.into();
+            }
+        }
+    }
+    let has_system = messages.first().is_some_and(|message| message["role"] == "system");
+    if has_system && !support.system {
+        let system = messages.remove(0)["content"].take();
+        let user = messages.iter_mut().find(|message| message["role"] == "user");
+        match user.map(|user| &mut user["content"]) {
+            Some(Value::Array(parts)) => parts.insert(0, json!({ "type": "text", "text": system })),
+            Some(Value::String(text)) => {
+                *text = format!("{}\n\n{text}", system.as_str().unwrap_or_default());
+            }
+            _ => messages.insert(0, json!({ "role": "user", "content": system })),
+        }
+    }
+}
+
+/// Leaves out all pictures but the last, which show what is on the screen now.
+fn leave_out_pictures(messages: &mut [Value], most: usize) {
+    let parts = messages.iter_mut().filter_map(|message| message["content"].as_array_mut());
+    let pictures = parts.flatten().filter(|part| part["type"] == "image_url");
+    let pictures: Vec<&mut Value> = pictures.collect();
+    let extra = pictures.len().saturating_sub(most);
+    for picture in pictures.into_iter().take(extra) {
+        *picture = json!({ "type": "text", "text": "(an earlier picture, left out)" });
     }
 }
 
 /// An error in a response: some gateways send it with status 200.
 fn erroneous(body: &Value) -> Result<(), RequestError> {
     match &body["error"] {
+        // vLLM's older form.
+        Value::Null if body["object"] == "error" => Err(inside(body)),
         Value::Null => Ok(()),
         error => Err(inside(error)),
     }
@@ -184,9 +277,9 @@ fn tool(tool: &Tool) -> Value {
 }
 
 /// The messages for a turn: each result of a call is one of its own, before what we say.
-fn messages_of(turn: &Message) -> Vec<Value> {
+fn messages_of(turn: &Message, support: ServerSupport) -> Vec<Value> {
     match turn.role {
-        Role::Assistant => vec![assistant(turn)],
+        Role::Assistant => vec![assistant(turn, support)],
         Role::User => {
             let result = |part: &ContentPart| match part {
                 ContentPart::Result(ToolResult { id, text, .. }) => {
@@ -205,7 +298,7 @@ fn messages_of(turn: &Message) -> Vec<Value> {
 }
 
 /// A message of the model: text and calls.
-fn assistant(turn: &Message) -> Value {
+fn assistant(turn: &Message, support: ServerSupport) -> Value {
     let text = |part: &ContentPart| match part {
         ContentPart::Text(text) => Some(text.clone()),
         _ => None,
@@ -214,16 +307,63 @@ fn assistant(turn: &Message) -> Value {
         ContentPart::Call(call) => {
             let arguments = Value::from(call.object()).to_string();
             let function = json!({ "name": call.name, "arguments": arguments });
-            Some(json!({ "id": call.id, "type": "function", "function": function }))
+            let mut sent = json!({ "id": call.id, "type": "function", "function": function });
+            if !call.kept.is_null() {
+                sent[EXTRA] = call.kept.clone();
+            }
+            Some(sent)
         }
         _ => None,
     };
     let text = turn.parts.iter().filter_map(text).collect::<Vec<_>>().join("\n");
     let calls: Vec<Value> = turn.parts.iter().filter_map(call).collect();
-    match (calls.is_empty(), text.is_empty()) {
+    let mut message = match (calls.is_empty(), text.is_empty()) {
         (true, _) => json!({ "role": "assistant", "content": text }),
         (false, true) => json!({ "role": "assistant", "content": null, "tool_calls": calls }),
         (false, false) => json!({ "role": "assistant", "content": text, "tool_calls": calls }),
+    };
+    let kept = turn.parts.iter().filter_map(|part| match part {
+        ContentPart::Kept(Value::Object(kept)) => Some(kept),
+        _ => None,
+    });
+    for (key, value) in kept.flatten().filter(|_| support.reasoning) {
+        message[key] = value.clone();
+    }
+    message
+}
+
+/// What Gemini wants back with a message or a call: its `thought_signature`.
+const EXTRA: &str = "extra_content";
+
+/// Where servers send reasoning: DeepSeek, vLLM and others, which want it back with the calls; and
+/// Ollama, OpenRouter and newer versions of vLLM.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+
+/// Adds a message or a piece of one.
+fn add_message(message: &Value, reading: &mut PartialResponse) {
+    let (text, thought) = content(&message["content"]);
+    reading.text += &text;
+    reading.reasoning += &thought;
+    for key in REASONING {
+        if let Some(piece) = message[key].as_str() {
+            reading.reasoning += piece;
+            let text = reading.kept[key].as_str().unwrap_or_default();
+            reading.kept[key] = format!("{text}{piece}").into();
+        }
+    }
+    if let Some(details) = message["reasoning_details"].as_array() {
+        let mut all = reading.kept["reasoning_details"].as_array().cloned().unwrap_or_default();
+        all.extend(details.iter().cloned());
+        reading.kept["reasoning_details"] = all.into();
+    }
+    if !message[EXTRA].is_null() {
+        reading.kept[EXTRA] = message[EXTRA].clone();
+    }
+    // The form before `tool_calls`, which some servers still send.
+    let function = &message["function_call"];
+    match function.is_object() {
+        true => add_calls(&json!([{ "index": 0, "function": function }]), reading),
+        false => add_calls(&message["tool_calls"], reading),
     }
 }
 
@@ -235,7 +375,7 @@ fn part(part: &ContentPart) -> Option<Value> {
                 format!("data:{};base64,{}", image.format.mime(), STANDARD.encode(&image.bytes));
             Some(json!({ "type": "image_url", "image_url": { "url": url } }))
         }
-        ContentPart::Call(_) | ContentPart::Result(_) => None,
+        ContentPart::Kept(_) | ContentPart::Call(_) | ContentPart::Result(_) => None,
     }
 }
 
@@ -259,31 +399,56 @@ fn add_calls(calls: &Value, reading: &mut PartialResponse) {
             None if id.is_empty() && name.is_empty() => reading.calls.len().checked_sub(1),
             None => None,
         };
-        let same = |call: &PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
+        // A second call under the same index has another id, or another name after arguments.
+        let same = |call: &PartialCall| {
+            let is_other = !call.arguments.is_empty() && !name.is_empty() && name != call.name;
+            (id.is_empty() || call.id.is_empty() || call.id == id) && !is_other
+        };
         match open.and_then(|at| reading.calls.get_mut(at)).filter(|call| same(call)) {
             Some(call) => {
                 if call.id.is_empty() {
                     call.id = id;
                 }
-                if call.name.is_empty() {
-                    call.name = name;
+                // A name comes in pieces, or again with each piece.
+                if call.name != name {
+                    call.name += &name;
                 }
                 call.arguments += &arguments;
+                if call.kept.is_null() {
+                    call.kept = piece[EXTRA].clone();
+                }
             }
-            None => reading.calls.push(PartialCall { index, id, name, arguments }),
+            None => {
+                let kept = piece[EXTRA].clone();
+                reading.calls.push(PartialCall { index, id, name, arguments, kept });
+            }
         }
     }
 }
 
-/// The text of a message: a string, or a list of parts.
-fn text_content(content: &Value) -> Option<String> {
+/// The text of a message and the reasoning beside it: a string, a list of parts, or an object, as
+/// servers send that parse a model's JSON.
+fn content(content: &Value) -> (String, String) {
+    let (mut text, mut thought) = (String::new(), String::new());
     match content {
-        Value::String(text) => Some(text.clone()),
+        Value::String(string) => text.clone_from(string),
         Value::Array(parts) => {
-            Some(parts.iter().filter_map(|part| part["text"].as_str()).collect())
+            for part in parts {
+                let kind = part["type"].as_str().unwrap_or_default();
+                let into = match kind.contains("think") || kind.contains("reason") {
+                    true => &mut thought,
+                    false => &mut text,
+                };
+                *into += part["text"].as_str().or(part.as_str()).unwrap_or_default();
+            }
         }
-        _ => None,
+        Value::Object(object) => match object.get("text").and_then(Value::as_str) {
+            Some(string) => string.clone_into(&mut text),
+            None => text = content.to_string(),
+        },
+        _ => {}
     }
+    (text, thought)
 }
 
 fn finish(

@@ -58,6 +58,9 @@ pub struct ToolCall {
     /// The arguments as the model wrote them: a JSON object, unless the model made a mistake. Empty
     /// if there are none.
     pub arguments: String,
+    /// What the provider wants back with the call, in its own form, such as Gemini's
+    /// `thought_signature`. Null if there is nothing.
+    pub kept: Value,
 }
 
 impl ToolCall {
@@ -111,6 +114,8 @@ pub enum ContentPart {
     Text(String),
     /// An image.
     Image(Image),
+    /// What the provider wants back with the model's calls, in its own form.
+    Kept(Value),
     /// A native call, in a message of the model.
     Call(ToolCall),
     /// Its result, in our next message.
@@ -144,6 +149,7 @@ fn turn_json(turn: &Message) -> Value {
                 let url = format!("data:{};base64,{}", format.mime(), STANDARD.encode(bytes));
                 content.push(json!({ "type": "image_url", "image_url": { "url": url } }));
             }
+            ContentPart::Kept(_) => {}
             ContentPart::Call(call) => {
                 calls.push(json!({ "id": call.id, "name": call.name, "arguments": call.object() }));
             }

@@ -239,9 +239,10 @@ impl Model for ScriptedModel {
                 Value::String(text) => text.clone(),
                 object => object.to_string(),
             },
+            kept: Value::Null,
         });
         let (calls, truncated) = (calls.collect(), entry.cut_off);
-        Ok(ModelResponse { text, calls, refused: false, usage: spent, truncated })
+        Ok(ModelResponse { text, calls, usage: spent, truncated, ..ModelResponse::default() })
     }
 }
 
@@ -253,7 +254,7 @@ fn prompt_text(prompt: &Prompt) -> String {
             Some(text.clone())
         }
         ContentPart::Call(call) => Some(format!("{}({})", call.name, call.arguments)),
-        ContentPart::Image(_) => None,
+        ContentPart::Image(_) | ContentPart::Kept(_) => None,
     };
     let parts = prompt.turns.iter().flat_map(|turn| &turn.parts).filter_map(part);
     std::iter::once(prompt.system.clone()).chain(tools).chain(parts).collect::<Vec<_>>().join("\n")

@@ -60,6 +60,7 @@ fn prompt_with_tools() -> Prompt {
             id: id.into(),
             name: "tap".into(),
             arguments: arguments.into(),
+            kept: Value::Null,
         })
     };
     let result = |id: &str, text: &str| {

@@ -52,6 +52,7 @@ fn reading(property: &Value, value: &Value) -> Option<Value> {
                 "false" if takes("boolean") => Some(false.into()),
                 _ if takes("number") => whole().or_else(|| float().map(Value::from)),
                 _ if takes("integer") => whole().or_else(|| float().and_then(floor)),
+                _ if takes("array") || takes("object") => serde_json::from_str(text).ok(),
                 _ => None,
             }
         }

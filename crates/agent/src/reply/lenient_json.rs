@@ -5,6 +5,8 @@
 //! Start with [`values`]. Anything ambiguous is rejected. Runs in linear time on any input, and
 //! limits the nesting depth.
 
+use std::ops::Range;
+
 use serde_json::{Map, Number, Value};
 
 /// A value that was found.
@@ -20,6 +22,52 @@ pub(super) struct ParsedValue {
 
 /// Finds the outermost objects and lists in a text, in order.
 pub(super) fn values(text: &str) -> Vec<ParsedValue> {
+    found(text).into_iter().map(|(_, value)| value).collect()
+}
+
+/// Where the complete values of a text are, in bytes, in order.
+pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+    let closed = found(text).into_iter().filter(|(_, value)| value.closed);
+    let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    closed.map(|(place, _)| bytes[place.start]..bytes[place.end]).collect()
+}
+
+/// A call as Python writes it at the beginning of a text: its name, its keyword arguments, and the
+/// length of the text in bytes.
+pub(super) fn python_call(text: &str) -> Option<(String, Map<String, Value>, usize)> {
+    let chars: Vec<char> = text.chars().collect();
+    let fuel = chars.len().saturating_mul(8) + 1_000;
+    let mut reader = Reader { text: &chars, at: 0, fuel, depth: 0, open: false, twice: Vec::new() };
+    let mut name = reader.bare()?;
+    while reader.take('.') {
+        name = format!("{name}.{}", reader.bare()?);
+    }
+    if !reader.take('(') {
+        return None;
+    }
+    let mut arguments = Map::new();
+    loop {
+        reader.skip();
+        if reader.take(')') {
+            let length = chars[..reader.at].iter().map(|c| c.len_utf8()).sum();
+            return Some((name, arguments, length));
+        }
+        let key = reader.bare()?;
+        reader.skip();
+        if !reader.take('=') {
+            return None;
+        }
+        let value = reader.value()?;
+        arguments.insert(key, value);
+        reader.skip();
+        if !reader.take(',') && reader.peek() != Some(')') {
+            return None;
+        }
+    }
+}
+
+/// The outermost objects and lists, each with its place in characters.
+fn found(text: &str) -> Vec<(Range<usize>, ParsedValue)> {
     let text: Vec<char> = text.chars().collect();
     let mut fuel = text.len().saturating_mul(8) + 1_000;
     let mut found = Vec::new();
@@ -31,8 +79,10 @@ pub(super) fn values(text: &str) -> Vec<ParsedValue> {
             let read = reader.value();
             fuel = reader.fuel.saturating_sub(1);
             if let Some(value) = read {
+                let begin = at;
                 at = reader.at.max(at + 1);
-                found.push(ParsedValue { value, closed: !reader.open, twice: reader.twice });
+                let closed = !reader.open;
+                found.push((begin..at, ParsedValue { value, closed, twice: reader.twice }));
                 continue;
             }
         }
@@ -106,7 +156,7 @@ impl Reader<'_> {
         match self.peek()? {
             '{' => self.nested(Self::object),
             '[' => self.nested(Self::list),
-            '"' | '\'' | '“' => self.string().map(Value::from),
+            '"' | '\'' | '“' | '”' | '„' | '‘' | '’' => self.string().map(Value::from),
             c if c.is_ascii_digit() || matches!(c, '-' | '+' | '.') => self.number(),
             _ => self.word(),
         }
@@ -131,7 +181,7 @@ impl Reader<'_> {
                 return Some(object.into());
             }
             let key = match self.peek()? {
-                '"' | '\'' | '“' => self.string()?,
+                '"' | '\'' | '“' | '”' | '„' | '‘' | '’' => self.string()?,
                 _ => self.bare()?,
             };
             self.skip();
@@ -202,7 +252,8 @@ impl Reader<'_> {
 
     fn string(&mut self) -> Option<String> {
         let quote = match self.next()? {
-            '“' => '”',
+            '“' | '„' => '”',
+            '‘' => '’',
             quote => quote,
         };
         let mut text = String::new();
@@ -225,7 +276,7 @@ impl Reader<'_> {
             match c {
                 '\n' => newline = true,
                 c if c.is_whitespace() => {}
-                ',' | ':' | '}' | ']' | '/' | '#' => return true,
+                ',' | ':' | '}' | ']' | ')' | '/' | '#' => return true,
                 '"' => return newline || quote == '”',
                 _ => return false,
             }
@@ -289,7 +340,7 @@ impl Reader<'_> {
         match &*self.bare()? {
             "true" | "True" => Some(true.into()),
             "false" | "False" => Some(false.into()),
-            "null" | "None" | "undefined" => Some(Value::Null),
+            "null" | "None" | "undefined" | "NaN" | "nan" => Some(Value::Null),
             _ => None,
         }
     }

@@ -7,7 +7,8 @@
 
 use serde_json::{Map, Value};
 
-use super::read::{self, MAX_TEXT, SPOKEN, get, lines, object, resolve, strip_reasoning, text};
+use super::read::{self, MAX_TEXT, SPOKEN, get, lines, object, resolve, text};
+use super::reasoning::visible_reply;
 use super::{UnusableReply, lenient_json};
 use crate::model::{ModelResponse, ToolCall};
 use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
@@ -73,7 +74,7 @@ fn called(response: &ModelResponse) -> Result<Decision, UnusableReply> {
             // What follows the last complete call is missing.
             let cut = response.truncated && at == last;
             let wrong = match cut {
-                true => format!("the call of {} was cut off; write less before it", call.name),
+                true => read::cut_off_call(&call.name),
                 false => wrong,
             };
             UnusableReply { wrong, call: Some(at), silent: false }
@@ -88,7 +89,8 @@ fn called(response: &ModelResponse) -> Result<Decision, UnusableReply> {
 
 /// What the text beside the calls says: a JSON object with the usual keys, or a thought.
 fn spoken(content: &str) -> Decision {
-    let content = strip_reasoning(content).trim();
+    let content = visible_reply(content).text;
+    let content = content.trim();
     let is_spoken = |object: &Map<String, Value>| get(object, &SPOKEN).is_some();
     let found = lenient_json::values(content).into_iter().filter_map(|found| match found.value {
         Value::Object(object) if is_spoken(&object) => Some(object),
@@ -108,8 +110,13 @@ fn spoken(content: &str) -> Decision {
 }
 
 /// Adds a call to the decision.
-fn take(call: FunctionCall, decision: &mut Decision, functions: &[Function]) -> Result<(), String> {
+pub(super) fn take(
+    call: FunctionCall,
+    decision: &mut Decision,
+    functions: &[Function],
+) -> Result<(), String> {
     let FunctionCall { function, arguments } = &call;
+    let is = |name| is(function, name) && functions.iter().all(|known| known.name != *function);
     let ends = |status, keys: &[&str], decision: &mut Decision| {
         if decision.status != AgentStatus::Continue && decision.status != status {
             return Err("it calls finish and fail at once".to_owned());
@@ -121,13 +128,13 @@ fn take(call: FunctionCall, decision: &mut Decision, functions: &[Function]) -> 
         }
         Ok(())
     };
-    if is(function, FINISH) {
+    if is(FINISH) {
         return ends(AgentStatus::Finish, &["result", "answer", "reason"], decision);
     }
-    if is(function, FAIL) {
+    if is(FAIL) {
         return ends(AgentStatus::Fail, &["reason", "result"], decision);
     }
-    if is(function, UPDATE_PLAN) {
+    if is(UPDATE_PLAN) {
         let plan = lines(arguments, "plan");
         if !plan.is_empty() {
             decision.plan = plan;
@@ -140,7 +147,7 @@ fn take(call: FunctionCall, decision: &mut Decision, functions: &[Function]) -> 
 }
 
 fn is(name: &str, function: &str) -> bool {
-    name.trim().trim_end_matches("()").eq_ignore_ascii_case(function)
+    read::spelled(name, [function].into_iter()).is_some()
 }
 
 #[cfg(test)]

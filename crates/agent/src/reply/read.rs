@@ -7,7 +7,9 @@
 use serde_json::{Map, Value};
 
 use super::lenient_json::{self, ParsedValue};
-use super::{UnusableReply, arguments};
+use super::reasoning::{VisibleReply, visible_reply};
+use super::text_calls::{TextCalls, text_calls};
+use super::{UnusableReply, arguments, native};
 use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
 use crate::policy::observation::Function;
 use thumbwire_base::truncate;
@@ -33,8 +35,9 @@ pub(crate) fn decision(
     functions: &[Function],
 ) -> Result<Decision, String> {
     let mut decision = unresolved(reply, cut_off).map_err(|unusable| unusable.wrong)?;
-    let actions = std::mem::take(&mut decision.actions).into_iter();
-    decision.actions = actions.map(|call| resolve(call, functions)).collect::<Result<_, _>>()?;
+    for call in std::mem::take(&mut decision.actions) {
+        native::take(call, &mut decision, functions)?;
+    }
     Ok(decision)
 }
 
@@ -43,9 +46,13 @@ pub(crate) fn decision(
 /// # Errors
 /// As [`decision`].
 pub(super) fn unresolved(reply: &str, cut_off: bool) -> Result<Decision, UnusableReply> {
+    let visible = visible_reply(reply.get(..MAX_REPLY).unwrap_or(reply));
+    if let Some(decision) = called_in_text(&visible, cut_off)? {
+        return Ok(decision);
+    }
     let found = best(reply, cut_off, "action", is_decision, acts);
     let found = found.map_err(|wrong| {
-        let silent = !cut_off && !strip_reasoning(reply).contains('{');
+        let silent = !cut_off && !visible.text.contains('{');
         UnusableReply { wrong, call: None, silent }
     })?;
     let twice = |key: &&String| !SPOKEN.contains(&key.to_ascii_lowercase().as_str());
@@ -53,6 +60,31 @@ pub(super) fn unresolved(reply: &str, cut_off: bool) -> Result<Decision, Unusabl
         return Err(format!("`{key}` appears twice with different values").into());
     }
     Ok(read(&found.value)?)
+}
+
+/// The decision of a reply that calls functions in its text; `None` if it calls none.
+fn called_in_text(visible: &VisibleReply, cut_off: bool) -> Result<Option<Decision>, String> {
+    let TextCalls { before, mut calls, mut unended } = text_calls(&visible.text);
+    for (name, arguments, is_ended) in &visible.calls {
+        match object(Some(arguments.as_str().into()), name) {
+            Ok(arguments) => calls.push(FunctionCall { function: name.clone(), arguments }),
+            Err(_) if !is_ended => unended = Some(name.clone()),
+            Err(wrong) => return Err(wrong),
+        }
+    }
+    match unended {
+        Some(name) if cut_off => return Err(cut_off_call(&name)),
+        Some(name) => return Err(format!("the call of {name} is not complete")),
+        None if calls.is_empty() => return Ok(None),
+        None if calls.len() > MAX_ACTIONS => return Err(too_many(&calls)),
+        None => {}
+    }
+    let thought = truncate(&before, MAX_TEXT);
+    Ok(Some(Decision { thought, actions: calls, ..Decision::default() }))
+}
+
+pub(super) fn cut_off_call(name: &str) -> String {
+    format!("the call of {name} was cut off; write less before it")
 }
 
 /// The call with the function's own name, and arguments that fit its schema.
@@ -164,8 +196,8 @@ fn best(
 ) -> Result<ParsedValue, String> {
     let whole = reply.len() <= MAX_REPLY;
     let reply = &reply[..reply.floor_char_boundary(MAX_REPLY)];
-    let output = strip_reasoning(reply);
-    let mut found = lenient_json::values(output);
+    let output = visible_reply(reply).text;
+    let mut found = lenient_json::values(&output);
     // A list of one answer is that answer.
     for one in &mut found {
         if let Value::Array(list) = &mut one.value
@@ -192,20 +224,6 @@ fn best(
         None if output.contains('{') => Err(format!("it has no readable JSON object with `{key}`")),
         None => Err("it has no JSON object".into()),
     }
-}
-
-/// The reply without its reasoning: a draft is not a decision. Some chat templates write the
-/// opening tag themselves, so a reply may have only the closing one.
-pub(super) fn strip_reasoning(reply: &str) -> &str {
-    let start = reply.trim_start();
-    if start.starts_with(['{', '[', '`']) {
-        return reply;
-    }
-    let closing = ["</think>", "</thinking>", "</thought>", "◁/think▷"];
-    let ends = closing.iter().filter_map(|tag| reply.rfind(tag).map(|at| at + tag.len()));
-    let opening = ["<think>", "<thinking>", "<thought>", "◁think▷"];
-    let thinks = opening.iter().any(|tag| start.starts_with(tag));
-    ends.max().map_or(if thinks { "" } else { reply }, |end| &reply[end..])
 }
 
 /// Whether the value has the keys of an answer.
@@ -366,17 +384,38 @@ fn written(text: &str) -> Option<Value> {
 
 /// The function of this name, as models spell it.
 fn named<'a>(name: &str, functions: &'a [Function]) -> Result<&'a Function, String> {
-    let bare = name.trim().trim_end_matches("()");
-    let bare = bare.rsplit(['.', '/', ':']).next().unwrap_or(bare);
-    let is =
-        |function: &&Function| function.name == name || function.name.eq_ignore_ascii_case(bare);
-    functions.iter().find(is).ok_or_else(|| {
-        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+    let names = functions.iter().map(|function| function.name.as_str());
+    let found = spelled(name, names.clone());
+    let found = found.and_then(|name| functions.iter().find(|function| function.name == name));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = names.collect();
         format!(
             "there is no function {}; the functions are {}",
             short(&name.into()),
             names.join(", ")
         )
+    })
+}
+
+/// Which of some names is meant: models write it in another case, with a namespace in front, with
+/// brackets or the number of the call behind, or go on with a token of their template.
+pub(super) fn spelled<'a>(
+    name: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let name = name.split("<|").next().unwrap_or(name).trim().trim_end_matches("()");
+    let name = match name.rsplit_once(':') {
+        Some((name, number)) if number.parse::<u32>().is_ok() => name,
+        _ => name,
+    };
+    let letters = |name: &str| name.replace(['_', '-', ' '], "").to_ascii_lowercase();
+    let separators = ["__", ".", "/", ":"];
+    let ends = separators
+        .iter()
+        .flat_map(|mark| name.match_indices(mark).map(|(at, mark)| &name[at + mark.len()..]));
+    std::iter::once(name).chain(ends).find_map(|name| {
+        let exact = names.clone().find(|known| *known == name);
+        exact.or_else(|| names.clone().find(|known| letters(known) == letters(name)))
     })
 }
 

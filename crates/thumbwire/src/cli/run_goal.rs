@@ -49,7 +49,7 @@ pub(super) struct RunFlags {
     #[command(flatten)]
     pub(super) confirm: ConfirmFlag,
     /// Never ask questions
-    #[arg(long = "non-interactive")]
+    #[arg(long = "non-interactive", visible_alias = "no-ask")]
     pub(super) no_ask: bool,
     /// Leave typed texts, the content of text fields and pictures out of what is recorded
     #[arg(long)]

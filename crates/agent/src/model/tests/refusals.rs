@@ -109,7 +109,6 @@ async fn retries_are_limited() {
 async fn malformed_responses_are_retried_and_then_reported() {
     let page = "<!DOCTYPE html><html><head><title>Sign in to the network</title></head></html>";
     let cases = [
-        (CannedResponse::new(200, "text/html", page), "HTML page: Sign in to the network"),
         (CannedResponse::new(200, "application/json", ""), "the answer is not JSON: empty body"),
         (
             CannedResponse::new(200, "application/json", "{\"choices\":[{\"mess"),
@@ -120,8 +119,6 @@ async fn malformed_responses_are_retried_and_then_reported() {
             "worker died",
         ),
         (CannedResponse::json(200, &json!({ "error": "worker died" })), "worker died"),
-        (CannedResponse::json(200, &json!({})), "the answer has no"),
-        (CannedResponse::json(200, &json!([1, 2])), "the answer has no"),
         (
             CannedResponse::new(502, "text/html", page),
             "status 502: HTML page: Sign in to the network",
@@ -142,6 +139,134 @@ async fn malformed_responses_are_retried_and_then_reported() {
             assert_eq!(server.asked().len(), 3, "{choice}: {reason}");
             let server = Server::giving([given.clone(), fine(choice)]).await;
             assert_eq!(asked(choice, &server).await.0.unwrap().text, "yes");
+        }
+    }
+}
+
+#[tokio::test]
+async fn answer_of_something_else_than_a_model_names_the_base_url() {
+    let page = "<!DOCTYPE html><html><body><h1>Welcome to nginx!</h1></body></html>";
+    let ollama = "{\"message\": {\"content\": \"a\"}, \"done\": false}\n{\"done\": true}\n";
+    for (given, words) in [
+        (
+            CannedResponse::new(200, "text/html", page),
+            "HTML page: Welcome to nginx!. Check the base URL",
+        ),
+        (CannedResponse::new(200, "application/x-ndjson", ollama), "whose base URL ends in `/v1`"),
+        (
+            CannedResponse::json(200, &json!({ "error": "Unexpected endpoint or method." })),
+            "Check the base URL",
+        ),
+        (CannedResponse::json(200, &json!({ "status": "ok" })), "Check the base URL"),
+        (CannedResponse::json(200, &json!([1, 2])), "Check the base URL"),
+    ] {
+        for choice in BOTH {
+            let server = Server::giving([given.clone()]).await;
+            let reason = asked(choice, &server).await.0.unwrap_err().reason;
+            assert!(reason.contains(words), "{choice}: {reason}");
+            assert_eq!(server.asked().len(), 1, "{choice}: {reason}");
+        }
+    }
+}
+
+/// A prompt with a system part and two pictures.
+fn illustrated() -> Prompt {
+    let picture = || ContentPart::Image(screen());
+    let text = |text: &str| ContentPart::Text(text.into());
+    Prompt {
+        system: "Be brief.".into(),
+        tools: Vec::new(),
+        turns: vec![Message {
+            role: Role::User,
+            parts: vec![text("before"), picture(), text("now"), picture()],
+        }],
+    }
+}
+
+#[tokio::test]
+async fn limits_of_a_server_are_learned_from_its_refusal() {
+    for (said, expected) in [
+        (
+            "At most 1 image(s) may be provided in one request.",
+            json!([
+                ["system", "Be brief."],
+                ["user", "before|(an earlier picture, left out)|now|image"]
+            ]),
+        ),
+        (
+            "Too many images: 2. The maximum number allowed is one",
+            json!([
+                ["system", "Be brief."],
+                ["user", "before|(an earlier picture, left out)|now|image"]
+            ]),
+        ),
+        ("System role not supported", json!([["user", "Be brief.|before|image|now|image"]])),
+        (
+            "Developer instruction is not enabled for models/gemma",
+            json!([["user", "Be brief.|before|image|now|image"]]),
+        ),
+    ] {
+        let refused = CannedResponse::json(400, &json!({ "error": { "message": said } }));
+        let server = Server::giving([refused, fine(BOTH[0])]).await;
+        let model = config::open(&BOTH[0].parse().unwrap(), settings(&server)).unwrap();
+        let call = Call::with_timeout(Duration::from_secs(60));
+        assert_eq!(
+            model.complete(&illustrated(), None, &call, &|_| ()).await.unwrap().text,
+            "yes",
+            "{said}"
+        );
+        let body = server.asked().remove(1).body;
+        let told = |message: &Value| {
+            let parts = message["content"].as_array().into_iter().flatten();
+            let parts: Vec<&str> =
+                parts.map(|part| part["text"].as_str().unwrap_or("image")).collect();
+            let text = message["content"].as_str().map_or_else(|| parts.join("|"), str::to_owned);
+            json!([message["role"], text])
+        };
+        let messages: Vec<Value> = body["messages"].as_array().unwrap().iter().map(told).collect();
+        assert_eq!(Value::from(messages), expected, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn server_that_takes_text_only_gets_strings() {
+    let said = "messages[1]: invalid type: sequence, expected a string at line 1 column 90";
+    let refused = CannedResponse::json(422, &json!({ "error": { "message": said } }));
+    let server = Server::giving([refused, fine(BOTH[0])]).await;
+    let model = config::open(&BOTH[0].parse().unwrap(), settings(&server)).unwrap();
+    let call = Call::with_timeout(Duration::from_secs(60));
+    let failed = model.complete(&illustrated(), None, &call, &|_| ()).await.unwrap_err();
+    assert_eq!(failed.rejected, Some(PromptPart::Pictures));
+    let parts = vec![ContentPart::Text("now".into())];
+    let prompt = Prompt { turns: vec![Message { role: Role::User, parts }], ..illustrated() };
+    assert_eq!(model.complete(&prompt, None, &call, &|_| ()).await.unwrap().text, "yes");
+    assert_eq!(server.asked().remove(1).body["messages"][1]["content"], "now");
+}
+
+#[tokio::test]
+async fn what_a_server_wants_back_comes_back_with_the_calls() {
+    let extra = json!({ "google": { "thought_signature": "AAAA" } });
+    let call = json!({ "id": "a", "type": "function", "function": { "name": "tap", "arguments": "{}" }, "extra_content": extra });
+    let message = json!({ "content": null, "reasoning_content": "I tap.", "tool_calls": [call] });
+    let answer = json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] });
+    let thinking = json!({ "type": "thinking", "thinking": "I tap.", "signature": "xyz" });
+    let tool_use = json!({ "type": "tool_use", "id": "a", "name": "tap", "input": {} });
+    let claude = json!({ "content": [thinking, tool_use], "stop_reason": "tool_use" });
+    for (choice, answer) in BOTH.into_iter().zip([answer, claude]) {
+        let server = Server::giving([CannedResponse::json(200, &answer), fine(choice)]).await;
+        let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
+        let call = Call::with_timeout(Duration::from_secs(60));
+        let mut prompt = Prompt { turns: illustrated().turns, ..Prompt::default() };
+        let answer = model.complete(&prompt, None, &call, &|_| ()).await.unwrap();
+        crate::prompt::go_on(&mut prompt, &answer);
+        model.complete(&prompt, None, &call, &|_| ()).await.unwrap();
+        let sent = &server.asked().remove(1).body["messages"][1];
+        match choice == BOTH[0] {
+            true => {
+                assert_eq!(sent["reasoning_content"], "I tap.");
+                assert_eq!(sent["tool_calls"][0]["extra_content"], extra);
+            }
+            false => assert_eq!(sent["content"][0], thinking),
         }
     }
 }

@@ -15,6 +15,7 @@ fn native(text: &str, calls: &[(&str, &str, &str)]) -> Result<ModelResponse, Mod
         id: id.into(),
         name: name.into(),
         arguments: arguments.into(),
+        kept: Value::Null,
     };
     let usage = Usage { calls: 1, output_tokens: 10, ..Usage::default() };
     let calls = calls.iter().map(call).collect();

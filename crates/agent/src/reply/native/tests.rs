@@ -24,6 +24,7 @@ fn answer(text: &str, calls: &[(&str, &str)]) -> ModelResponse {
         id: String::new(),
         name: name.into(),
         arguments: arguments.into(),
+        kept: Value::Null,
     };
     let calls = calls.iter().map(call).collect();
     ModelResponse { text: text.into(), calls, ..ModelResponse::default() }

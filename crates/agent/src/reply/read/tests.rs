@@ -101,6 +101,13 @@ fn odd_replies_are_read_or_asked_again() {
         ("a list in a list", format!(r#"{{"action": [[{TAP}]]}}"#)),
         ("a number", r#"{"action": 7}"#.into()),
         ("an object of something else", r#"{"hello": "world"}"#.into()),
+        ("a namespace and a number", r#"{"action": {"function": "functions.tap:0", "args": {"x": 1, "y": 2}}}"#.into()),
+        ("no number", r#"{"action": {"function": "wait", "arguments": {"seconds": 1}}, "confidence": NaN}"#.into()),
+        ("quotes of a keyboard", r#"{”thought”: ”it isn’t”, ”action”: null}"#.into()),
+        ("a call in elements", "I tap.\n<tool_call>\n<function=tap>\n<parameter=x>\n1\n</parameter>\n<parameter=y>\n2\n</parameter>\n</function>\n</tool_call>".into()),
+        ("a call of harmony", "<|channel|>analysis<|message|>maybe {\"action\": null}<|end|><|start|>assistant<|channel|>commentary to=functions.tap <|constrain|>json<|message|>{\"x\": 1, \"y\": 2}<|call|>".into()),
+        ("the end as a call", "[TOOL_CALLS]finish{\"result\": \"done\"}".into()),
+        ("a call without its end", "<function=tap>{\"x\": 1".into()),
         ("prose", "I would tap on Search.".into()),
         ("nothing", " \n".into()),
     ];
