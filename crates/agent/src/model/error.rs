@@ -146,12 +146,6 @@ pub(super) fn inside(error: &Value) -> RequestError {
     }
 }
 
-/// Whether an error says that the model takes no images. Seen:
-///
-/// * llama.cpp, 500: "image input is not supported"
-/// * OpenRouter, 404: "No endpoints found that support image input"
-/// * text-only servers, 400 or 422: "Unsupported content part type for text-only server:
-///   image_url", "unknown variant `image_url`, expected `text`"
 /// The next step where something else than a model answered.
 pub(super) const BASE_URL: &str =
     "the base URL: it must end before `/chat/completions` or `/v1/messages`.";
@@ -290,6 +284,12 @@ pub(super) fn pause_of(text: &str) -> Option<Duration> {
     is_named.then(|| Duration::try_from_secs_f64(seconds).ok()).flatten()
 }
 
+/// Whether an error says that the model takes no images. Seen:
+///
+/// * llama.cpp, 500: "image input is not supported"
+/// * OpenRouter, 404: "No endpoints found that support image input"
+/// * text-only servers, 400 or 422: "Unsupported content part type for text-only server:
+///   image_url", "unknown variant `image_url`, expected `text`"
 fn rejects_pictures(refusal: &str) -> bool {
     let refusal = refusal.to_lowercase();
     let denies = ["not support", "unsupported", "support image input", "unknown variant"];
