@@ -57,7 +57,10 @@ impl Policy for MeasuredPolicy {
         let parts = prompt.turns.iter().flat_map(|turn| &turn.parts);
         let texts = parts.map(|part| match part {
             ContentPart::Text(text) => count(text),
-            ContentPart::Image(_) | ContentPart::Call(_) | ContentPart::Result(_) => 0,
+            ContentPart::Image(_)
+            | ContentPart::Call(_)
+            | ContentPart::Result(_)
+            | ContentPart::Kept(_) => 0,
         });
         let messages: u64 = texts.sum();
         {

@@ -305,7 +305,7 @@ fn with_rejected_calls(prompt: Prompt) -> Prompt {
     let tool = Tool { name: "tap".into(), description: "Taps.".into(), schema };
     let call = |id: &str, arguments: &str| {
         let (id, name) = (id.into(), "tap".into());
-        ContentPart::Call(ToolCall { id, name, arguments: arguments.into() })
+        ContentPart::Call(ToolCall { id, name, arguments: arguments.into(), ..ToolCall::default() })
     };
     let result = |id: &str, text: &str| {
         ContentPart::Result(ToolResult { id: id.into(), text: text.into(), is_error: true })

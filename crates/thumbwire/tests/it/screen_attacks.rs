@@ -438,7 +438,7 @@ impl Model for ObeyingModel {
         let texts = last.parts.iter().filter_map(|part| match part {
             ContentPart::Text(text) => Some(text.as_str()),
             ContentPart::Result(result) => Some(result.text.as_str()),
-            ContentPart::Image(_) | ContentPart::Call(_) => None,
+            ContentPart::Image(_) | ContentPart::Call(_) | ContentPart::Kept(_) => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         let answer = match text.contains("[Claim]") {
