@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use thumbwire_adb::services::shell;
 use thumbwire_adb::{DirectTransport, Transport};
+use thumbwire_core::allowed_apps::AllowedApps;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::android;
 use thumbwire_device::android::HelperMode;
 use thumbwire_virtual_android::{ClockMode, Profile, Setup, VirtualPhone};
@@ -125,4 +127,32 @@ async fn compressed_trees_of_the_helper_are_uiautomators() {
             }
         }
     }
+}
+
+/// As `serve` guards the pages of Settings: before an act the helper tells which app is in front,
+/// and only Settings is looked at closer.
+#[tokio::test]
+async fn acts_run_no_program_unless_settings_is_in_front() {
+    let phone = VirtualPhone::new(Setup::default());
+    let options =
+        SessionOptions { allowed_apps: AllowedApps::matching([]), ..SessionOptions::default() };
+    let caller = Caller::of(phone.clone()).with_options(options);
+    caller.said(LOOK, json!({})).await;
+    let act = async || {
+        let before = phone.commands().len();
+        caller.said("mobile_tap", json!({ "x": 540, "y": 3 })).await;
+        let (from, to) = (json!({ "start_x": 540, "start_y": 900 }), json!(800));
+        let mut swipe = from;
+        swipe["end_x"] = 540.into();
+        swipe["end_y"] = to;
+        caller.said("mobile_swipe", swipe).await;
+        caller.said("mobile_press_key", json!({ "key": "menu" })).await;
+        phone.commands().split_off(before)
+    };
+    // The first asks for the size of the screen, too.
+    act().await;
+    let ran = act().await;
+    assert!(ran.is_empty(), "{ran:?}");
+    phone.world(|world| world.start("com.android.settings", None).is_ok());
+    assert!(act().await.iter().any(|command| command.argv[0] == "dumpsys"));
 }
