@@ -44,10 +44,12 @@ mod windows;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::{self as adb, Transport};
+use tokio::time::{Instant, sleep};
 
 use crate::error::{excerpt, without_returns};
 use crate::{
@@ -64,6 +66,9 @@ pub(crate) use logs::{LogLines, filter_takes};
 use shell_command::ShellCommand;
 #[cfg(feature = "ios")]
 pub(crate) use ui::read_page_source;
+
+/// The pause before another attempt to dump a screen that another tool reads.
+const HELD_PAUSE: Duration = Duration::from_millis(200);
 
 /// Maximum output size.
 const MAX_OUTPUT: usize = 64 << 20;
@@ -272,11 +277,21 @@ impl Device for Android {
             return Ok(Tree { method: TreeMethod::Helper, ..tree });
         }
         self.release_ui_automation().await;
-        let output = self.fetch(ui::dump_command(detail)).await?;
-        let (dump, reports) = ui::split(&output);
-        match ui::read_screen(dump, &reports) {
-            Err(ui::DumpError::MayBeHeld(text)) => Err(self.name_holder(text).await),
-            read => Ok(read?),
+        let until = Instant::now() + helper::AUTOMATION;
+        loop {
+            let output = self.fetch(ui::dump_command(detail)).await?;
+            let (dump, reports) = ui::split(&output);
+            let text = match ui::read_screen(dump, &reports) {
+                Err(ui::DumpError::MayBeHeld(text)) => text,
+                read => return Ok(read?),
+            };
+            let holder = self.find_holder().await;
+            let is_held = text == ui::HELD || holder.is_some();
+            if !is_held || Instant::now() >= until {
+                return Err(health::held_by(&text, holder));
+            }
+            // Somebody's dump ends by itself.
+            sleep(HELD_PAUSE).await;
         }
     }
 

@@ -100,22 +100,23 @@ fn find_holder(line: &str) -> Option<&str> {
 }
 
 impl Android {
-    /// The error of a dump that another tool may have prevented, with which tool it is. If the
-    /// phone does not say, only typical ones are named.
-    pub(super) async fn name_holder(&self, text: String) -> Error {
+    /// Another tool that may hold UiAutomation, if one is in the phone's process list.
+    pub(super) async fn find_holder(&self) -> Option<String> {
         let tools = self.ask(tools_command()).await.map(|output| output.out).unwrap_or_default();
-        let text = format!("{text}. {}", holder_advice(&tools));
-        Error::NotReady { what: ui::WHAT, text }
+        tools.lines().find_map(find_holder).map(str::to_owned)
     }
 }
 
-fn holder_advice(processes: &str) -> String {
-    match processes.lines().find_map(find_holder) {
+/// The error of a dump that another tool may have prevented, with which tool it is. If the phone
+/// does not say, only typical ones are named.
+pub(super) fn held_by(text: &str, holder: Option<String>) -> Error {
+    let advice = match holder {
         Some(holder) => format!("{holder} is running: stop that tool, then try again"),
         None => "Typical tools are Appium, uiautomator2 and Maestro; none of them is in the phone's process list, so it \
                  may be another adb session"
             .into(),
-    }
+    };
+    Error::NotReady { what: ui::WHAT, text: format!("{text}. {advice}") }
 }
 
 #[cfg(test)]
@@ -139,16 +140,12 @@ mod tests {
 
     #[test]
     fn advice_names_the_tool_that_runs_or_typical_ones() {
-        let old = "found\nUSER PID PPID VSIZE RSS WCHAN PC NAME\nu0_a1 9 1 2 3 0 0 S io.appium.uiautomator2.server\n";
-        let advice = holder_advice(old);
-        assert_eq!(
-            advice,
-            "io.appium.uiautomator2.server is running: stop that tool, then try again"
-        );
-        for nothing in ["", "found\ninit\n"] {
-            let advice = holder_advice(nothing);
-            assert!(advice.contains("Appium, uiautomator2"), "{advice}");
-        }
+        let advice = |holder: Option<&str>| held_by("held", holder.map(str::to_owned)).to_string();
+        let of_appium = advice(Some("io.appium.uiautomator2.server"));
+        let words =
+            "held. io.appium.uiautomator2.server is running: stop that tool, then try again";
+        assert!(of_appium.contains(words), "{of_appium}");
+        assert!(advice(None).contains("Appium, uiautomator2"), "{}", advice(None));
     }
 
     #[test]

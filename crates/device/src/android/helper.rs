@@ -74,7 +74,7 @@ const STARTING: Duration = Duration::from_secs(5);
 
 /// How long another tool may hold UiAutomation before we give up, and an app may take to open its
 /// window. Longer than a `uiautomator dump` of a screen that is still.
-const AUTOMATION: Duration = Duration::from_millis(3_500);
+pub(super) const AUTOMATION: Duration = Duration::from_millis(3_500);
 
 /// Extra time for the whole start, so that a phone that stopped responding cannot block callers
 /// forever.

@@ -223,9 +223,11 @@ pub(crate) fn read_page_source(text: ByteString) -> Result<Tree, String> {
 /// What is asked of the phone, after "failed to".
 pub(super) const WHAT: &str = "dump the screen";
 
+/// Why another tool certainly prevents a dump.
+pub(super) const HELD: &str = "another tool is reading the screen, and Android serves only one";
+
 /// The phone's output if there is no dump, with the likely cause.
 fn dump_error(text: &str) -> DumpError {
-    const HELD: &str = "another tool is reading the screen, and Android serves only one";
     const KILLED: &str = "uiautomator was killed: another tool may be using the accessibility \
                           service, or, before Android 5, the screen shows a character such as an \
                           emoji that it cannot write";
@@ -243,7 +245,7 @@ fn dump_error(text: &str) -> DumpError {
     // `UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@
     // 41bd3ad8already registered!` (AOSP, `AccessibilityManagerService`).
     if output.contains("already registered") {
-        return DumpError::MayBeHeld(with(HELD));
+        return DumpError::MayBeHeld(HELD.into());
     }
     // Seen on Android 4.4: both kill the program, with one word or none.
     if output.is_empty() || output.contains("Killed") {

@@ -100,6 +100,25 @@ async fn dump_at_any_time_fails_nobody() {
     assert_eq!(starts(&phone), 1);
 }
 
+/// Without the helper our own dump waits for another one.
+#[tokio::test(start_paused = true)]
+async fn dump_of_ours_waits_for_another_one() {
+    let setup = Setup { clock: ClockMode::Real, profile: Profile::Pixel, ..Setup::default() };
+    let phone = VirtualPhone::new(setup);
+    let caller = Caller::of(phone.clone()).with_helper(HelperMode::Off);
+    let adb = DirectTransport::from_io(phone.in_memory());
+    for after in (0..1_000).step_by(100) {
+        let ours = async {
+            sleep(Duration::from_millis(after)).await;
+            caller.said(LOOK, json!({})).await
+        };
+        let (theirs, tree) = tokio::join!(dumps(&adb), ours);
+        // The one that asks first has its turn; ours comes in any case.
+        assert!(theirs || after == 0, "{after}");
+        assert!(tree.contains("Maps"), "{after}: {tree}");
+    }
+}
+
 /// The trees of the `android` toolset are those of `uiautomator dump --compressed`, by the helper.
 #[tokio::test]
 async fn compressed_trees_of_the_helper_are_uiautomators() {

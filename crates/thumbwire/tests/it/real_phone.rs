@@ -204,7 +204,7 @@ async fn refused_input_names_the_developer_switch() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn dump_of_a_screen_that_another_tool_reads_names_typical_tools() {
     let words = "java.lang.IllegalStateException: UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@41bd3ad8already registered!\n";
     for release in RELEASES {

@@ -92,7 +92,9 @@ const RETRY: Duration = Duration::from_millis(100);
 /// How often it looks for rivals.
 const WATCH: Duration = Duration::from_millis(100);
 /// A program that has started within this time has the first turn.
-const YOUNG: Duration = Duration::from_secs(3);
+const YOUNG: Duration = Duration::from_secs(5);
+/// How long another program's turn may take in the middle of a long operation.
+const TURN: Duration = Duration::from_secs(10);
 /// An app that changes its screen all the time tells so this often.
 const UNHEARD: Duration = Duration::from_millis(100);
 /// Its operations that take time; `hello`, `cancel` and `bye` are answered at once.
@@ -361,13 +363,12 @@ impl Helper {
     async fn give_way<'a>(
         &'a self,
         using: AutomationUse<'a>,
-        limit: Duration,
     ) -> Result<(AutomationUse<'a>, bool), HelperError> {
         if !self.phone.read(|phone| self.has_young_rival(phone)) {
             return Ok((using, false));
         }
         drop(using);
-        Ok((self.use_automation(limit).await?, true))
+        Ok((self.use_automation(TURN).await?, true))
     }
 
     /// Connects to UiAutomation. Another tool may hold it for up to `limit`.
@@ -387,8 +388,9 @@ impl Helper {
                     return Err("uiautomator runtest (another tool)".to_owned());
                 }
                 let holder = phone.automation_holder().map(str::to_owned);
-                if !is_late && self.has_young_rival(phone) {
-                    return Err(holder.unwrap_or_default());
+                if self.has_young_rival(phone) {
+                    let rival = phone.automation_rivals(self.pid).next();
+                    return Err(rival.map_or(String::new(), |rival| rival.argv.join(" ")));
                 }
                 if !phone.hold_automation(&self.holder, None) {
                     return Err(holder.unwrap_or_default());

@@ -55,7 +55,7 @@ pub(super) async fn watch(
         }
         before = now;
         let gave_way;
-        (using, gave_way) = helper.give_way(using, LIMIT).await?;
+        (using, gave_way) = helper.give_way(using).await?;
         if gave_way {
             // Something may have changed meanwhile.
             let _ = tell.send(Answer::of(json!({ "event": "content" }))).await;

@@ -50,7 +50,7 @@ pub(super) async fn stream(
     let phone = &helper.phone;
     let mut last: Option<Frame> = None;
     loop {
-        (using, _) = helper.give_way(using, options.limit).await?;
+        (using, _) = helper.give_way(using).await?;
         let changed = phone.changed();
         let now = capture(phone);
         let is_new = last.as_ref() != Some(&now);

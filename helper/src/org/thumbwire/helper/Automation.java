@@ -71,18 +71,19 @@ final class Automation {
             synchronized (this) {
                 if (held == null) look();
                 boolean late = Server.now() >= until;
-                if (held == null && (!wanted || late)) {
+                if (held == null && !wanted) {
                     try {
                         held = connect();
                         notifyAll();
                     } catch (IllegalStateException taken) {
-                        if (late) throw busy();
+                        // Once more, unless it is late.
                     }
                 }
-                if (held != null && (!wanted || late)) {
+                if (held != null && !wanted) {
                     users++;
                     return held;
                 }
+                if (late) throw busy();
             }
             task.sleep(RETRY);
         }

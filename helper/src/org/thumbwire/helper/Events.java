@@ -6,6 +6,8 @@ final class Events implements Operation {
     private static final long CHECK = 500;
     /** How long another tool may hold UiAutomation. */
     private static final long LIMIT = 3000;
+    /** How long another program's turn may take. */
+    static final long TURN = 10000;
 
     private final Automation automation;
     private final EventLog events;
@@ -31,7 +33,7 @@ final class Events implements Operation {
                     if (automation.isWanted()) {
                         automation.done();
                         acquired = false;
-                        automation.acquire(task, LIMIT);
+                        automation.acquire(task, TURN);
                         acquired = true;
                         // Something may have changed meanwhile.
                         if (change == null) change = "content";

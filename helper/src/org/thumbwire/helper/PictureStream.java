@@ -43,7 +43,7 @@ final class PictureStream implements Operation {
                 if (automation.isWanted()) {
                     automation.done();
                     acquired = false;
-                    automation.acquire(task, options.limit);
+                    automation.acquire(task, Events.TURN);
                     acquired = true;
                 }
             }
