@@ -304,7 +304,7 @@ impl<'a> SessionCall<'a> {
                 let attached = self.attached().await?;
                 let snapshot = attached.snapshot(looking).await?;
                 if looking.detail == TreeDetail::Full {
-                    attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot), false);
+                    attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot));
                 }
                 Ok(Outcome::Snapshot(snapshot))
             }
@@ -316,7 +316,7 @@ impl<'a> SessionCall<'a> {
                 let attached = self.attached().await?;
                 let (picture, snapshot, _) =
                     attached.screenshot_and_snapshot(options.format).await?;
-                attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot), false);
+                attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot));
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
                     screenshot: screenshots::shaped(picture, options).await?,
                     snapshot,

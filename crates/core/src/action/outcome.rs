@@ -290,11 +290,6 @@ pub struct Observation {
     pub now: Arc<Snapshot>,
     /// What this caller saw last, if anything.
     pub before: Option<Arc<Snapshot>>,
-    /// How long ago that was.
-    pub age: Duration,
-    /// Whether the list of elements is the same, and the caller has not heard so before: who asks
-    /// again wants the list.
-    pub unchanged: bool,
     /// Whether the screen had settled, or the condition was met.
     pub settled: bool,
     /// How long it took.

@@ -45,19 +45,13 @@ impl AttachedDevice {
             }
         };
         let seen = self.screen.cache.seen.of(&call.client);
-        let is_same = |seen: &Snapshot| is_same_list(seen, &now);
-        let unchanged = when == Observe::Now
-            && seen
-                .as_ref()
-                .is_some_and(|last| !last.answered_unchanged && is_same(&last.snapshot));
         // A caller who waits learns whether the condition holds, and does not see the screen.
         if !matches!(when, Observe::Until { .. }) {
-            self.screen.cache.seen.keep(&call.client, Arc::clone(&now), unchanged);
+            self.screen.cache.seen.keep(&call.client, Arc::clone(&now));
         }
-        let age = seen.as_ref().map_or(Duration::ZERO, |last| last.at.elapsed());
-        let before = seen.map(|last| last.snapshot);
+        let before = seen;
         let took = began.elapsed();
-        Ok(Outcome::Observed(Observation { now, before, age, unchanged, settled, took }))
+        Ok(Outcome::Observed(Observation { now, before, settled, took }))
     }
 
     /// The screen after an action. A snapshot that was taken since is used again.

@@ -7,41 +7,26 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use thumbwire_base::lock;
-use tokio::time::Instant;
 
 use crate::action::ClientId;
 use crate::snapshot::Snapshot;
 
 /// The screens that clients saw last, the most recent client at the end.
 #[derive(Default)]
-pub(super) struct SeenScreens(Mutex<VecDeque<(ClientId, SeenScreen)>>);
-
-/// A screen that a client saw.
-#[derive(Clone)]
-pub(super) struct SeenScreen {
-    pub(super) snapshot: Arc<Snapshot>,
-    pub(super) at: Instant,
-    /// Whether the client has looked again and got "unchanged" instead of the list.
-    pub(super) answered_unchanged: bool,
-}
+pub(super) struct SeenScreens(Mutex<VecDeque<(ClientId, Arc<Snapshot>)>>);
 
 /// How many clients are remembered. One that is forgotten gets whole lists.
 const MAX_CLIENTS: usize = 16;
 
 impl SeenScreens {
     /// What the client saw last.
-    pub(super) fn of(&self, client: &ClientId) -> Option<SeenScreen> {
+    pub(super) fn of(&self, client: &ClientId) -> Option<Arc<Snapshot>> {
         let all = lock(&self.0);
-        all.iter().find(|(one, _)| one == client).map(|(_, screen)| screen.clone())
+        all.iter().find(|(one, _)| one == client).map(|(_, screen)| Arc::clone(screen))
     }
 
     /// The client sees this screen.
-    pub(super) fn keep(
-        &self,
-        client: &ClientId,
-        snapshot: Arc<Snapshot>,
-        answered_unchanged: bool,
-    ) {
+    pub(super) fn keep(&self, client: &ClientId, snapshot: Arc<Snapshot>) {
         if !client.is_one_program() {
             return;
         }
@@ -50,8 +35,7 @@ impl SeenScreens {
         if all.len() == MAX_CLIENTS {
             all.pop_front();
         }
-        let screen = SeenScreen { snapshot, at: Instant::now(), answered_unchanged };
-        all.push_back((client.clone(), screen));
+        all.push_back((client.clone(), snapshot));
     }
 
     /// The client has left.

@@ -30,7 +30,7 @@ mod typing;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thumbwire_device::{Format, FormatPreference};
 
 use super::{ObserveMode, Reply, SpecTools, Tool, ToolEffect, Toolset};
@@ -43,7 +43,7 @@ pub use groups::ToolGroup;
 use pictures::*;
 pub use resources::MobileResources;
 use touch::*;
-pub use tree_xml::xml;
+pub use tree_xml::{platform_xml, xml};
 use typing::*;
 
 /// How tools write the elements of a screen.
@@ -52,8 +52,11 @@ pub enum TreeForm {
     /// As an indented list, one line per element ([`outline`](crate::snapshot::outline)).
     #[default]
     List,
-    /// As the platform's tree in XML, pruned ([`xml`]), as in the specification's sample code.
+    /// As the platform's tree in XML, pruned ([`xml`]).
     Xml,
+    /// As the platform's tree in XML, with all nodes and attributes ([`platform_xml`]), as in the
+    /// specification's sample code.
+    Platform,
 }
 
 /// The toolset, with screens as lists, and without the screen in the replies to actions.
@@ -112,13 +115,9 @@ pub fn toolset_sending(
             render_take_screenshot,
         ),
         match (form, observe) {
-            (TreeForm::List, ObserveMode::Diff) => spec.row(
-                "mobile_get_accessibility_tree",
-                ReadOnly,
-                20,
-                parse_look_again,
-                render_look_again,
-            ),
+            (TreeForm::List, ObserveMode::Diff) => spec
+                .row("mobile_get_accessibility_tree", ReadOnly, 20, parse_look, render_look)
+                .with_argument("changes", json!({ "type": "boolean" })),
             _ => spec.row(
                 "mobile_get_accessibility_tree",
                 ReadOnly,
@@ -127,6 +126,7 @@ pub fn toolset_sending(
                 match form {
                     TreeForm::List => render_accessibility_list,
                     TreeForm::Xml => render_accessibility_xml,
+                    TreeForm::Platform => render_platform_xml,
                 },
             ),
         },
@@ -138,6 +138,7 @@ pub fn toolset_sending(
             match form {
                 TreeForm::List => render_snapshot_list,
                 TreeForm::Xml => render_snapshot_xml,
+                TreeForm::Platform => render_snapshot_platform_xml,
             },
         ),
         spec.row("mobile_tap", Destructive, 10, parse_tap, render_tap),
@@ -203,7 +204,7 @@ fn instructions(observe: ObserveMode) -> String {
         ObserveMode::Off => "",
         ObserveMode::Diff | ObserveMode::Full => {
             "The reply to an action tells the screen after it, so no look is needed: the list of a new screen, else what \
-             changed (+ new, ~ changed, e3 -> in its place, - gone). \
+             changed (+ new, ~ changed, e3 -> in its place, - gone); mobile_get_accessibility_tree with `changes` tells the same. \
              mobile_do takes several steps in one call. "
         }
     };

@@ -114,14 +114,6 @@ pub(super) fn screen_text(
     out
 }
 
-/// The reply to a look at a screen that the client has seen already.
-pub(super) fn unchanged(seen: &Observation) -> String {
-    format!(
-        "Unchanged since {:.0} s ago. For the whole list look again",
-        seen.age.as_secs_f64().ceil()
-    )
-}
-
 impl Reply {
     /// Adds the screen to the text, and to the structured content: some clients show only one of
     /// them.

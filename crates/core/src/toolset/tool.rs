@@ -310,11 +310,15 @@ impl Tool {
     }
 
     /// Adds the optional argument `device`, for callers that use several phones.
-    pub fn with_device(mut self) -> Self {
+    pub fn with_device(self) -> Self {
         // Described once for all tools, in the server's instructions.
-        let device = json!({ "type": "string" });
+        self.with_argument(DEVICE, json!({ "type": "string" }))
+    }
+
+    /// Adds an optional argument with this schema.
+    pub(super) fn with_argument(mut self, name: &str, schema: Value) -> Self {
         if let Some(properties) = self.schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.insert(DEVICE.into(), device);
+            properties.insert(name.into(), schema);
         }
         self
     }

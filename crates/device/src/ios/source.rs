@@ -50,8 +50,15 @@ pub(crate) fn read_live(xml: String) -> Result<crate::Tree, String> {
     };
     let mut faults = crate::markup::ParseWarnings::of(&text);
     let tree = crate::markup::read(&text, part, read_node, &mut faults);
-    for fault in faults.take() {
-        if fault.kind.loses_nodes() {
+    // A broken tag loses one element, which is better than none.
+    let faults = faults.take();
+    let is_broken = faults.iter().any(|fault| fault.kind == ParseWarningKind::InvalidTag);
+    for fault in faults {
+        let follows = matches!(
+            fault.kind,
+            ParseWarningKind::InvalidTag | ParseWarningKind::Unclosed | ParseWarningKind::StrayEnd
+        );
+        if fault.kind.loses_nodes() && !(is_broken && follows) {
             return Err(fault.to_string());
         }
         tracing::warn!("problem in the page source: {fault}");
@@ -98,6 +105,7 @@ pub(crate) fn read_node<'t>(
             "y" => first(10) && set(&mut output.frame[1], Some(value)),
             "width" => first(11) && set(&mut output.frame[2], Some(value)),
             "height" => first(12) && set(&mut output.frame[3], Some(value)),
+            "traits" => first(13) && set(&mut output.traits, value),
             _ => true,
         };
         if !new {
@@ -126,6 +134,14 @@ struct ElementAttributes<'t> {
     focused: bool,
     /// Left, top, width and height.
     frame: [Option<&'t str>; 4],
+    /// UIKit's accessibility traits, which newer sources list: `Button, Selected`.
+    traits: &'t str,
+}
+
+impl ElementAttributes<'_> {
+    fn has_trait(&self, name: &str) -> bool {
+        self.traits.split(',').any(|one| one.trim() == name)
+    }
 }
 
 /// The rectangle in points. WebDriverAgent writes integers (`CGRectIntegral`); fractions are
@@ -145,17 +161,22 @@ fn read_frame(frame: [Option<&str>; 4]) -> Option<Rect> {
 /// State and supported actions: inferred from the type unless the element reports them.
 fn flags(kind: &str, attributes: &ElementAttributes<'_>) -> Flags {
     let field = is_field(kind);
-    let checkable = matches!(kind, "Switch" | "Toggle" | "CheckBox" | "RadioButton");
+    let checkable = matches!(kind, "Switch" | "Toggle" | "CheckBox" | "RadioButton")
+        || attributes.has_trait("ToggleButton");
     let on = matches!(&*attributes.value, "1" | "true");
     let clickable = matches!(
         kind,
         "Button" | "Cell" | "Icon" | "Key" | "Link" | "MenuButton" | "MenuItem" | "PopUpButton"
     );
     Flags {
-        clickable: clickable || checkable || field || matches!(kind, "Slider" | "Tab"),
+        clickable: clickable
+            || checkable
+            || field
+            || matches!(kind, "Slider" | "Tab")
+            || ["Button", "Link", "KeyboardKey"].iter().any(|name| attributes.has_trait(name)),
         checkable,
         checked: checkable && on,
-        enabled: attributes.enabled,
+        enabled: attributes.enabled && !attributes.has_trait("NotEnabled"),
         focusable: field,
         focused: attributes.focused,
         scrollable: matches!(
@@ -163,7 +184,7 @@ fn flags(kind: &str, attributes: &ElementAttributes<'_>) -> Flags {
             "CollectionView" | "PickerWheel" | "ScrollView" | "Table" | "WebView"
         ),
         password: kind == "SecureTextField",
-        selected: kind == "Button" && on,
+        selected: kind == "Button" && on || attributes.has_trait("Selected"),
         long_clickable: false,
     }
 }
@@ -201,6 +222,28 @@ mod tests {
     fn element(kind: &str, raw: &str) -> (Node, Vec<ParseWarningKind>) {
         let SavedTree { mut tree, faults } = read(&format!("<{TYPE}{kind} {raw}/>"));
         (tree.nodes.remove(0), faults.into_iter().map(|fault| fault.kind).collect())
+    }
+
+    #[test]
+    fn traits_tell_what_the_type_does_not() {
+        let flags = |kind: &str, raw: &str| element(kind, raw).0.flags;
+        assert!(flags("Button", "traits=\"Button, Selected\"").selected);
+        assert!(!flags("Button", "traits=\"Button\"").selected);
+        assert!(flags("Other", "traits=\"Link\"").clickable);
+        assert!(!flags("Other", "traits=\"StaticText\"").clickable);
+        assert!(!flags("Button", "enabled=\"true\" traits=\"Button, NotEnabled\"").enabled);
+        let toggle = flags("Other", "value=\"1\" traits=\"ToggleButton\"");
+        assert!(toggle.checkable && toggle.checked);
+    }
+
+    #[test]
+    #[cfg(feature = "ios")]
+    fn broken_tag_of_a_live_source_loses_one_element() {
+        let source = "<XCUIElementTypeApplication name=\"A\"><XCUIElementTypeButton name=\"a<b\" x=\"1\"/>\
+                      <XCUIElementTypeButton name=\"c\"/></XCUIElementTypeApplication>";
+        let tree = read_live(source.into()).unwrap();
+        let names: Vec<&str> = tree.nodes.iter().map(|node| &*node.id).collect();
+        assert!(names.starts_with(&["A"]) && names.ends_with(&["c"]), "{names:?}");
     }
 
     #[test]

@@ -221,17 +221,34 @@ impl WebDriverPhone {
         }
     }
 
+    /// The page source. What XCTest cannot take at the moment, because elements come and go or an
+    /// app starts, is asked for again; what it cannot take at all may be too deep.
     async fn read_source(&self) -> Result<String, Error> {
-        /// XCTest's errors for snapshots that are too deep for the app in front.
-        const TOO_DEEP: [&str; 2] = ["kAXErrorIllegalArgument", "kAXErrorServerNotFound"];
-        match self.read_source_once().await {
-            Err(failure) if failure.mentions(&TOO_DEEP) => {
+        let mut pauses = SOURCE_PAUSES.into_iter();
+        loop {
+            let failure = match self.read_source_once().await {
+                Ok(source) => return Ok(source),
+                Err(failure) => failure,
+            };
+            if failure.mentions(&MAY_PASS)
+                && let Some(pause) = pauses.next()
+            {
+                tracing::debug!("the page source is asked for again: {}", failure.excerpt());
+                tokio::time::sleep(pause).await;
+                continue;
+            }
+            if failure.mentions(&TOO_DEEP) {
                 let text = failure.excerpt();
                 tracing::info!("the page source is too deep, so it is cut off: {text}");
                 self.set(&[("snapshotMaxDepth", SAFE_IOS_DEPTH)]).await?;
-                Ok(self.read_source_once().await?)
+                return Ok(self.read_source_once().await?);
             }
-            source => Ok(source?),
+            return Err(match failure.mentions(&MAY_PASS) {
+                true => SOURCE.not_ready(
+                    "iOS cannot list the elements of the app in front: it is busy, starting, or has crashed",
+                ),
+                false => failure.into(),
+            });
         }
     }
 
@@ -245,6 +262,25 @@ impl WebDriverPhone {
         Ok(self.client.read(SETTINGS, set_settings(settings)).await.map(drop)?)
     }
 }
+
+/// XCTest's errors for snapshots that are too deep for the app in front.
+const TOO_DEEP: [&str; 2] = ["kAXErrorIllegalArgument", "kAXErrorServerNotFound"];
+
+/// What errors contain that come and go: an element that went while it was read, accessibility that
+/// an app has not started yet or does not answer in time. Seen in reports about WebDriverAgent.
+const MAY_PASS: [&str; 8] = [
+    "kAXError",
+    "Error -25",
+    "getting snapshot for element",
+    "stale element reference",
+    "not present in the current view",
+    "Timed out while evaluating UI query",
+    "Cannot take a snapshot",
+    "not running, possibly crashed",
+];
+
+/// How long to wait before each further attempt.
+const SOURCE_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(600)];
 
 /// Reads a size such as `1080x2400`.
 pub(super) fn read_display_size(text: &str) -> Option<Size> {

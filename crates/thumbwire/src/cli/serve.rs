@@ -56,12 +56,17 @@ pub(super) struct Arguments {
     /// Toolset to serve
     #[arg(short = 't', long, value_name = "TOOLSET", value_enum, default_value = "mobile")]
     toolset: ToolsetName,
-    /// How the `mobile` tools write the elements of a screen: a short list, or the platform's tree
-    /// as XML
+    /// Answer as the Mobile MCP server specification says, for clients written for it: the
+    /// platform's tree as XML, coordinates in device pixels, PNG screenshots, and nothing of the
+    /// screen in the replies to actions
+    #[arg(long, conflicts_with_all = ["tree", "observe", "screenshot_format", "screenshot_size"])]
+    as_specified: bool,
+    /// How the `mobile` tools write the elements of a screen: a short list, the platform's tree as
+    /// XML with what a model needs, or the whole of it
     #[arg(long, value_name = "FORM", value_parser = one_of(TREE_FORMS), default_value = "list")]
     tree: TreeForm,
     /// What the replies of `mobile` tools that act tell of the screen: what changed, all of it, or
-    /// nothing [default: diff; off with `--tree xml`]
+    /// nothing [default: diff; off with `--tree xml` and `platform`]
     #[arg(long, value_name = "HOW", value_parser = one_of(OBSERVE_MODES))]
     observe: Option<ObserveMode>,
     /// Format of the screenshots that the `mobile` tools send: the smallest file, JPEG or lossless
@@ -275,7 +280,8 @@ impl Http {
 }
 
 /// The forms of a screen, as `--tree` takes them.
-const TREE_FORMS: &[(&str, TreeForm)] = &[("list", TreeForm::List), ("xml", TreeForm::Xml)];
+const TREE_FORMS: &[(&str, TreeForm)] =
+    &[("list", TreeForm::List), ("xml", TreeForm::Xml), ("platform", TreeForm::Platform)];
 
 /// How much of the screen replies have, as `--observe` takes it.
 const OBSERVE_MODES: &[(&str, ObserveMode)] =
@@ -326,7 +332,7 @@ impl Arguments {
         let observe = self.observe.unwrap_or(match self.tree {
             TreeForm::List => ObserveMode::Diff,
             // Clients that want the platform's tree parse replies.
-            TreeForm::Xml => ObserveMode::Off,
+            TreeForm::Xml | TreeForm::Platform => ObserveMode::Off,
         });
         match self.toolset {
             ToolsetName::Mobile => {
@@ -345,7 +351,17 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     // Report usage errors before looking for a phone.
     let config = &arguments.sources.applied_to(config)?;
     apps_have_a_place(&arguments)?;
-    if arguments.tree == TreeForm::Xml && !is_mobile(&arguments) {
+    let mut arguments = arguments;
+    if arguments.as_specified {
+        if !is_mobile(&arguments) {
+            return Err(CliError::usage("--as-specified requires `--toolset mobile`"));
+        }
+        arguments.tree = TreeForm::Platform;
+        arguments.observe = Some(ObserveMode::Off);
+        arguments.screenshot_format = Some(FormatPreference::Only(Format::Png));
+        arguments.screenshot_size = Some(ScreenshotSize::Full);
+    }
+    if arguments.tree != TreeForm::List && !is_mobile(&arguments) {
         return Err(CliError::usage("--tree requires `--toolset mobile`"));
     }
     if arguments.observe.is_some() && !is_mobile(&arguments) {

@@ -102,14 +102,15 @@ async fn each_session_has_its_own_last_screen() {
     let (one, _) = server.initialize("2025-06-18").await;
     let (other, _) = server.initialize("2025-06-18").await;
     let look = async |session: &str| {
-        let params = json!({ "name": "mobile_get_accessibility_tree", "arguments": {} });
+        let arguments = json!({ "changes": true });
+        let params = json!({ "name": "mobile_get_accessibility_tree", "arguments": arguments });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let answer = server.post(Some(session), &call).await.json();
         answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
     assert!(look(&one).await.contains("\"Settings\""));
     assert!(look(&other).await.contains("\"Settings\""), "it has not seen the screen");
-    assert!(look(&one).await.starts_with("Unchanged since "));
+    assert_eq!(look(&one).await, "Nothing changed on the screen");
 }
 
 /// What one client chooses is not what another one uses. Those without a session share a choice:

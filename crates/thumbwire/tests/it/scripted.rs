@@ -117,7 +117,7 @@ impl Client {
             assert!(!self.observes, "the screen is in each reply");
             let list = self.call(LOOK, json!({})).await;
             match self.form {
-                TreeForm::Xml => self.screen.replace_by_xml(&list),
+                TreeForm::Xml | TreeForm::Platform => self.screen.replace_by_xml(&list),
                 TreeForm::List => self.screen.replace(&list),
             }
             self.is_stale = false;

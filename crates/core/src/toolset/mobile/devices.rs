@@ -37,7 +37,7 @@ pub(super) struct ListDevicesArgs {
 
 pub(super) fn parse_list_devices(wanted: &ListDevicesArgs) -> Result<request::ListDevices, String> {
     let platform = wanted.platform.as_deref().and_then(one_platform);
-    Ok(request::ListDevices { platform, connect: false })
+    Ok(request::ListDevices { platform, connect: true })
 }
 
 /// The platform with this name; `None` for `all`.

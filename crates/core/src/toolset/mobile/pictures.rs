@@ -10,8 +10,8 @@ use crate::action::{
     Observation, Observe, ScreenshotAndSnapshot, ScreenshotOptions, SnapshotOptions, request,
 };
 use crate::snapshot::{OutlineDetail, Snapshot, outline};
-use crate::toolset::observation::unchanged;
-use crate::toolset::{Content, Reply};
+use crate::toolset::observation::screen_text;
+use crate::toolset::{Content, ObserveMode, Reply};
 
 /// The maximum size of a screenshot in the Mobile MCP server specification: 2 MB.
 const MAX_BYTES: usize = 2_000_000;
@@ -20,14 +20,21 @@ pub(super) fn parse_get_accessibility_tree(_: &NoArgs) -> Result<request::Snapsh
     Ok(request::Snapshot(SnapshotOptions::default()))
 }
 
-/// For a client that gets changes only: if it has seen this screen, the reply says so.
-pub(super) fn parse_look_again(_: &NoArgs) -> Result<request::Observe, String> {
+#[derive(Deserialize)]
+pub(super) struct LookArgs {
+    /// Whether only what changed since the client's last look is told.
+    #[serde(default)]
+    changes: bool,
+}
+
+/// For a client that gets changes in the replies to actions, which this look is a base of.
+pub(super) fn parse_look(_: &LookArgs) -> Result<request::Observe, String> {
     Ok(request::Observe(Observe::Now))
 }
 
-pub(super) fn render_look_again(_: &NoArgs, seen: Observation) -> Reply {
-    match seen.unchanged {
-        true => Reply::text(unchanged(&seen)),
+pub(super) fn render_look(asked: &LookArgs, seen: Observation) -> Reply {
+    match asked.changes {
+        true => Reply::text(screen_text(&seen, ObserveMode::Diff, None)),
         false => Reply::text(outline(&seen.now, OutlineDetail::Compact)),
     }
 }
@@ -38,6 +45,10 @@ pub(super) fn render_accessibility_list(_: &NoArgs, snapshot: Arc<Snapshot>) -> 
 
 pub(super) fn render_accessibility_xml(_: &NoArgs, look: Arc<Snapshot>) -> Reply {
     Reply::text(tree_xml::xml(&look))
+}
+
+pub(super) fn render_platform_xml(_: &NoArgs, look: Arc<Snapshot>) -> Reply {
+    Reply::text(tree_xml::platform_xml(&look))
 }
 
 /// The specification's tool has no arguments: the operator chooses the format.
@@ -96,6 +107,13 @@ pub(super) fn render_snapshot_xml(asked: &SnapshotArgs, result: ScreenshotAndSna
     render_snapshot(TreeForm::Xml, asked, result)
 }
 
+pub(super) fn render_snapshot_platform_xml(
+    asked: &SnapshotArgs,
+    result: ScreenshotAndSnapshot,
+) -> Reply {
+    render_snapshot(TreeForm::Platform, asked, result)
+}
+
 /// The reply of `mobile_snapshot`: the tree first, since it explains the screenshot.
 fn render_snapshot(form: TreeForm, asked: &SnapshotArgs, result: ScreenshotAndSnapshot) -> Reply {
     let ScreenshotAndSnapshot { screenshot: Screenshot { image, blank, .. }, snapshot: look } =
@@ -109,6 +127,7 @@ fn render_snapshot(form: TreeForm, asked: &SnapshotArgs, result: ScreenshotAndSn
 fn tree(form: TreeForm, detail: Option<SnapshotDetail>, look: &Snapshot) -> String {
     match (detail, form) {
         (Some(SnapshotDetail::Xml), _) | (None, TreeForm::Xml) => tree_xml::xml(look),
+        (None, TreeForm::Platform) => tree_xml::platform_xml(look),
         (Some(SnapshotDetail::Full), _) => outline(look, OutlineDetail::Full),
         (Some(SnapshotDetail::Compact), _) | (None, TreeForm::List) => {
             outline(look, OutlineDetail::Compact)

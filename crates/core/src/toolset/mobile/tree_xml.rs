@@ -1,5 +1,7 @@
 //! Renders a snapshot as XML: the platform's tree, pruned and bounded.
 
+use thumbwire_device::{Node, Rect};
+
 use crate::snapshot::Snapshot;
 use thumbwire_base::truncate;
 use thumbwire_base::visible::visible_xml;
@@ -83,6 +85,93 @@ pub fn xml(snapshot: &Snapshot) -> String {
     out
 }
 
+/// The platform's whole tree: what `uiautomator dump` writes on Android, and WebDriverAgent's page
+/// source on iOS, but with the coordinates of screenshots. It is truncated in document order, and a
+/// comment counts the omitted nodes.
+pub fn platform_xml(snapshot: &Snapshot) -> String {
+    let tree = &snapshot.tree;
+    let is_ios = tree.nodes.iter().any(|node| node.class.starts_with(XCUI));
+    let (root, rotation) = match is_ios {
+        true => ("AppiumAUT", String::new()),
+        false => ("hierarchy", format!(" rotation=\"{}\"", tree.rotation)),
+    };
+    let mut out = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{root}{rotation}>");
+    let name = |node: &Node| match is_ios {
+        true if node.class.starts_with(XCUI) => node.class.clone(),
+        true => "XCUIElementTypeOther".into(),
+        false => "node".into(),
+    };
+    let mut open: Vec<usize> = Vec::new();
+    let mut written = 0;
+    for (at, node) in tree.nodes.iter().enumerate().take(MAX_NODES) {
+        if out.len() > MAX_BYTES {
+            break;
+        }
+        written += 1;
+        while open.last().is_some_and(|outer| node.parent != Some(*outer))
+            && let Some(closed) = open.pop()
+        {
+            out.push_str(&format!("</{}>", name(&tree.nodes[closed])));
+        }
+        out.push_str(&format!("<{}", name(node)));
+        let attributes = if is_ios { ios_attributes(node) } else { android_attributes(node) };
+        for (attribute, value) in attributes {
+            out.push_str(&format!(" {attribute}=\"{}\"", escape(&truncate(&value, MAX_VALUE))));
+        }
+        out.push('>');
+        open.push(at);
+    }
+    while let Some(closed) = open.pop() {
+        out.push_str(&format!("</{}>", name(&tree.nodes[closed])));
+    }
+    let omitted = tree.nodes.len() - written;
+    if omitted > 0 {
+        out.push_str(&format!("<!-- {omitted} more nodes omitted -->"));
+    }
+    out + &format!("</{root}>")
+}
+
+/// What the classes of iOS begin with.
+const XCUI: &str = "XCUIElementType";
+
+/// The attributes of a node in the order of `uiautomator dump`.
+fn android_attributes(node: &Node) -> Vec<(&'static str, String)> {
+    let Rect { left, top, right, bottom } = node.bounds;
+    let texts = [
+        ("index", node.index.to_string()),
+        ("text", node.text.to_string()),
+        ("resource-id", node.id.to_string()),
+        ("class", node.class.to_string()),
+        ("package", node.package.to_string()),
+        ("content-desc", node.description.to_string()),
+    ];
+    let flags = node.flags.named().into_iter().map(|(name, set)| (name, set.to_string()));
+    let bounds = ("bounds", format!("[{left},{top}][{right},{bottom}]"));
+    texts.into_iter().chain(flags).chain([bounds]).collect()
+}
+
+/// The attributes of an element in the order of WebDriverAgent; absent texts are left out there.
+fn ios_attributes(node: &Node) -> Vec<(&'static str, String)> {
+    let Rect { left, top, right, bottom } = node.bounds;
+    let texts = [
+        ("type", &node.class),
+        ("value", &node.text),
+        ("name", &node.id),
+        ("label", &node.description),
+    ];
+    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let others = [
+        ("enabled", node.flags.enabled.to_string()),
+        ("visible", node.displayed.unwrap_or(true).to_string()),
+        ("x", left.to_string()),
+        ("y", top.to_string()),
+        ("width", (right - left).to_string()),
+        ("height", (bottom - top).to_string()),
+        ("index", node.index.to_string()),
+    ];
+    texts.map(|(name, text)| (name, text.to_string())).chain(others).collect()
+}
+
 /// Escapes an attribute value. An invisible character is a reference, so that a parser gets the
 /// app's text and a reader sees what is in it.
 fn escape(value: &str) -> String {
@@ -104,7 +193,7 @@ fn escape(value: &str) -> String {
 mod tests {
     use std::sync::atomic::AtomicU32;
 
-    use thumbwire_device::{Node, Rect, Tree};
+    use thumbwire_device::Tree;
 
     use super::*;
 
@@ -132,6 +221,25 @@ mod tests {
         );
         assert!(xml.ends_with("</hierarchy>"));
         count("<node ")
+    }
+
+    #[test]
+    fn platform_tree_has_the_form_of_its_platform() {
+        let mut snapshot = snapshot(3, 2, "Buy");
+        let android = platform_xml(&snapshot);
+        assert!(android.contains(
+            "<node index=\"0\" text=\"Buy\" resource-id=\"\" class=\"\" package=\"\" content-desc=\"\" \
+             checkable=\"false\""
+        ));
+        assert!(android.ends_with("bounds=\"[0,0][9,9]\"></node></hierarchy>"), "{android}");
+        for node in &mut snapshot.tree.nodes {
+            node.class = "XCUIElementTypeButton".into();
+        }
+        let ios = platform_xml(&snapshot);
+        let button = "<XCUIElementTypeButton type=\"XCUIElementTypeButton\" value=\"Buy\"";
+        assert_eq!(ios.matches(button).count(), 3);
+        assert!(ios.contains("</XCUIElementTypeButton></XCUIElementTypeButton><XCUI"), "{ios}");
+        assert!(ios.ends_with("</XCUIElementTypeButton></AppiumAUT>"), "{ios}");
     }
 
     #[test]

@@ -29,14 +29,8 @@ fn rows(by: i32, last: Option<&Snapshot>) -> Arc<Snapshot> {
 fn reply_after(by: i32, direction: Direction) -> String {
     let before = rows(500, None);
     let now = rows(500 + by, Some(&before));
-    let seen = Observation {
-        now,
-        before: Some(before),
-        age: Duration::ZERO,
-        unchanged: false,
-        settled: true,
-        took: Duration::from_millis(2400),
-    };
+    let seen =
+        Observation { now, before: Some(before), settled: true, took: Duration::from_millis(2400) };
     screen_text(&seen, ObserveMode::Diff, Some(AskedScroll { direction, distance: 0.5 }))
 }
 
