@@ -30,7 +30,7 @@ pub(super) fn retry_delay(
 
 /// The pause that a server asks for: `retry-after-ms` (OpenAI, Azure), or `Retry-After` in seconds
 /// or as a date (RFC 9110, section 10.2.3), counted from the server's own `Date`; else when a used
-/// up limit begins anew.
+/// up limit begins again.
 pub(super) fn named(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |header: &HeaderMap, name: &str| {
         header.get(name).and_then(|value| value.to_str().ok()).map(|text| text.trim().to_owned())
@@ -52,7 +52,7 @@ pub(super) fn named(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
-/// When a limit of which nothing is left begins anew: OpenAI's and Groq's headers for requests and
+/// When a limit of which nothing is left begins again: OpenAI's and Groq's headers for requests and
 /// tokens with durations, others' with a Unix time in seconds or milliseconds, or seconds to wait.
 fn reset(text: impl Fn(&str) -> Option<String>, now: Timestamp) -> Option<Duration> {
     let of = |kind: &str| {

@@ -114,19 +114,18 @@ pub fn toolset_sending(
             move |_: &NoArgs| take_screenshot(format),
             render_take_screenshot,
         ),
-        match (form, observe) {
-            (TreeForm::List, ObserveMode::Diff) => spec
+        match form {
+            TreeForm::List => spec
                 .row("mobile_get_accessibility_tree", ReadOnly, 20, parse_look, render_look)
                 .with_argument("changes", json!({ "type": "boolean" })),
-            _ => spec.row(
+            TreeForm::Xml | TreeForm::Platform => spec.row(
                 "mobile_get_accessibility_tree",
                 ReadOnly,
                 20,
                 parse_get_accessibility_tree,
                 match form {
-                    TreeForm::List => render_accessibility_list,
-                    TreeForm::Xml => render_accessibility_xml,
                     TreeForm::Platform => render_platform_xml,
+                    _ => render_accessibility_xml,
                 },
             ),
         },

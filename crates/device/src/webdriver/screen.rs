@@ -10,6 +10,7 @@ use bytestring::ByteString;
 use thumbwire_webdriver::{
     ElementCommand, ElementId, MobileCommand, Rect, Response, ScreenCommand, ScreenInfo,
 };
+use tokio::time::sleep;
 
 use super::client::{Operation, RequestError, USUAL, if_available};
 use super::dialect::{Dialect, SAFE_IOS_DEPTH, set_settings};
@@ -234,7 +235,7 @@ impl WebDriverPhone {
                 && let Some(pause) = pauses.next()
             {
                 tracing::debug!("the page source is asked for again: {}", failure.excerpt());
-                tokio::time::sleep(pause).await;
+                sleep(pause).await;
                 continue;
             }
             if failure.mentions(&TOO_DEEP) {
