@@ -12,8 +12,27 @@ mod read;
 mod reasoning;
 mod text_calls;
 
+use crate::policy::decision::Decision;
+use crate::policy::observation::Function;
+
 pub(super) use native::{FAIL, FINISH, UPDATE_PLAN, only_plans, step as native_step};
-pub(super) use read::{ParsedJudgement, calls, decision, parse_judgement, parse_plan, unchecked};
+pub(super) use read::{ParsedJudgement, calls, parse_judgement, parse_plan, unchecked};
+
+/// Parses a decision. `cut_off` says that the model's output was truncated.
+///
+/// # Errors
+/// A message for the model that continues "Your answer could not be used: ".
+pub(super) fn decision(
+    reply: &str,
+    cut_off: bool,
+    functions: &[Function],
+) -> Result<Decision, String> {
+    let mut decision = read::unresolved(reply, cut_off).map_err(|unusable| unusable.wrong)?;
+    for call in std::mem::take(&mut decision.actions) {
+        native::take(call, &mut decision, functions)?;
+    }
+    Ok(decision)
+}
 
 /// Why an answer cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Parses a model's reply into a decision.
 //!
-//! Start with [`decision`]. Small models think aloud, add code fences and prose, write a list where
+//! Start with [`unresolved`]. Small models think aloud, add code fences and prose, write a list where
 //! one object is enough, or a function's name where its object belongs. All of that is accepted.
 //! What is missing or ambiguous is rejected, with a message that the model is asked again with.
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::lenient_json::{self, ParsedValue};
 use super::reasoning::{VisibleReply, visible_reply};
 use super::text_calls::{TextCalls, text_calls};
-use super::{UnusableReply, arguments, native};
+use super::{UnusableReply, arguments};
 use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
 use crate::policy::observation::Function;
 use thumbwire_base::truncate;
@@ -25,26 +25,11 @@ pub(super) const MAX_ACTIONS: usize = 10;
 pub(super) const MAX_TEXT: usize = 4_000;
 const MAX_LINES: usize = 30;
 
-/// Parses a decision. `cut_off` says that the model's output was truncated.
+/// Parses a decision without looking at the functions. `cut_off` says that the model's output was
+/// truncated.
 ///
 /// # Errors
 /// A message for the model that continues "Your answer could not be used: ".
-pub(crate) fn decision(
-    reply: &str,
-    cut_off: bool,
-    functions: &[Function],
-) -> Result<Decision, String> {
-    let mut decision = unresolved(reply, cut_off).map_err(|unusable| unusable.wrong)?;
-    for call in std::mem::take(&mut decision.actions) {
-        native::take(call, &mut decision, functions)?;
-    }
-    Ok(decision)
-}
-
-/// Parses a decision without looking at the functions.
-///
-/// # Errors
-/// As [`decision`].
 pub(super) fn unresolved(reply: &str, cut_off: bool) -> Result<Decision, UnusableReply> {
     let visible = visible_reply(reply.get(..MAX_REPLY).unwrap_or(reply));
     if let Some(decision) = called_in_text(&visible, cut_off)? {
@@ -132,7 +117,7 @@ pub(crate) struct ParsedPlan {
 /// Parses a plan.
 ///
 /// # Errors
-/// As [`decision`].
+/// As [`unresolved`].
 pub(crate) fn parse_plan(reply: &str, cut_off: bool) -> Result<ParsedPlan, String> {
     let has =
         |value: &Value| value.as_object().is_some_and(|object| get(object, &["plan"]).is_some());
@@ -157,7 +142,7 @@ pub(crate) struct ParsedJudgement {
 /// Parses a judgement.
 ///
 /// # Errors
-/// As [`decision`].
+/// As [`unresolved`].
 pub(crate) fn parse_judgement(reply: &str, cut_off: bool) -> Result<ParsedJudgement, String> {
     let has =
         |value: &Value| value.as_object().is_some_and(|object| get(object, &["reached"]).is_some());

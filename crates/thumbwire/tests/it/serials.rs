@@ -60,7 +60,9 @@ impl Server {
         if service == "host:features" {
             return say(&mut socket, "shell_v2,cmd").await;
         }
-        let mut stream = phone.open(&service).await.unwrap();
+        let Ok(mut stream) = phone.open(&service).await else {
+            return socket.write_all(b"FAIL0006closed").await.unwrap();
+        };
         socket.write_all(b"OKAY").await.unwrap();
         let _ = tokio::io::copy_bidirectional(&mut socket, &mut stream).await;
     }

@@ -49,6 +49,7 @@ fn tools_are_their_specifications_with_titles_hints_and_a_device() {
             let (input, output) = (of(inputs).unwrap(), of(outputs).unwrap_or_default());
             let properties = tool["inputSchema"]["properties"].as_object_mut().unwrap();
             let device = properties.shift_remove("device");
+            let changes = properties.shift_remove("changes");
             let name = tool["name"].as_str().unwrap();
             assert_eq!(tool["description"], input["description"], "{name}");
             for (schema, described) in [("inputSchema", &input), ("outputSchema", &output)] {
@@ -56,8 +57,9 @@ fn tools_are_their_specifications_with_titles_hints_and_a_device() {
                 assert_eq!(text(&tool), text(described), "{name}: {schema}");
             }
             let device = device.map_or(String::new(), |schema| format!(" device {schema}"));
+            let changes = changes.map_or(String::new(), |schema| format!(" changes {schema}"));
             let [title, hints] = ["title", "annotations"].map(|key| tool[key].to_string());
-            writeln!(out, "  {name} {title} {hints}{device}").unwrap();
+            writeln!(out, "  {name} {title} {hints}{device}{changes}").unwrap();
         }
     }
     insta::assert_snapshot!(out);

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::reply::decision;
 use thumbwire_core::toolset::ufo;
 
 /// UFO's actions, built once: the property tests use them hundreds of times.

@@ -39,6 +39,10 @@ pub(super) fn render_look(asked: &LookArgs, seen: Observation) -> Reply {
     }
 }
 
+pub(super) fn render_accessibility_list(_: &NoArgs, snapshot: Arc<Snapshot>) -> Reply {
+    Reply::text(outline(&snapshot, OutlineDetail::Compact))
+}
+
 pub(super) fn render_accessibility_xml(_: &NoArgs, look: Arc<Snapshot>) -> Reply {
     Reply::text(tree_xml::xml(&look))
 }
