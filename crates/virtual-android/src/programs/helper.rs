@@ -92,9 +92,9 @@ const RETRY: Duration = Duration::from_millis(100);
 /// How often it looks for rivals.
 const WATCH: Duration = Duration::from_millis(100);
 /// A program that has started within this time has the first turn.
-const YOUNG: Duration = Duration::from_secs(5);
+const YOUNG: Duration = Duration::from_secs(10);
 /// How long another program's turn may take in the middle of a long operation.
-const TURN: Duration = Duration::from_secs(10);
+const TURN: Duration = Duration::from_secs(12);
 /// An app that changes its screen all the time tells so this often.
 const UNHEARD: Duration = Duration::from_millis(100);
 /// Its operations that take time; `hello`, `cancel` and `bye` are answered at once.

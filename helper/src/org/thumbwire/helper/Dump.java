@@ -84,7 +84,7 @@ final class Dump {
         if (hint != null) text("hint", (CharSequence) hint);
         int children = node.getChildCount();
         if (children == 0) {
-            xml.append("/>");
+            xml.append(compressed ? " />" : "/>");
             return;
         }
         xml.append('>');

@@ -7,7 +7,7 @@ final class Events implements Operation {
     /** How long another tool may hold UiAutomation. */
     private static final long LIMIT = 3000;
     /** How long another program's turn may take. */
-    static final long TURN = 10000;
+    static final long TURN = 12000;
 
     private final Automation automation;
     private final EventLog events;

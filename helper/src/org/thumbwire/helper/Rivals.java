@@ -21,7 +21,7 @@ final class Rivals {
     /**
      * How long a program may take from its start until it has asked and, if it is a dump, ended.
      */
-    static final long YOUNG = 5000;
+    static final long YOUNG = 10000;
     /** A new process may still become another program: a shell's child begins as the shell. */
     private static final int LOOKS = 5;
     /** The kernel counts a process's start in 1/100 s on every phone. */
