@@ -33,6 +33,7 @@ mod notifications;
 mod packages;
 mod read_range;
 mod record;
+mod refusal;
 mod rotation;
 mod screen;
 mod services;
@@ -43,7 +44,7 @@ mod unlock;
 mod windows;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -83,6 +84,8 @@ pub struct Android {
     several_panels: AtomicBool,
     /// API level, once it was read.
     level: OnceLock<u32>,
+    /// The user whose apps are on the screen, and when that was read.
+    current_user: Mutex<Option<(u32, Instant)>>,
     helper: helper::Helper,
     /// Held by every [`temporary_file::TemporaryFile`] on the phone.
     uploads: Arc<tokio::sync::RwLock<()>>,
@@ -109,6 +112,7 @@ impl Android {
             legacy: Legacy::of(&banner.features),
             several_panels: AtomicBool::new(false),
             level: OnceLock::new(),
+            current_user: Mutex::default(),
             helper: helper::Helper::default(),
             uploads: Arc::default(),
         })
@@ -143,7 +147,8 @@ impl Android {
 
     /// Runs a command that prints nothing on success.
     async fn run_silent(&self, what: &'static str, line: ShellCommand) -> Result<(), Error> {
-        self.ask(line).await?.silent(what)
+        let output = self.ask(line).await?;
+        self.explained(&output, output.silent(what)).await
     }
 }
 
@@ -156,7 +161,7 @@ struct CommandOutput {
 
 impl From<adb::CommandOutput> for CommandOutput {
     fn from(output: adb::CommandOutput) -> Self {
-        let text = |bytes: &[u8]| without_returns(&String::from_utf8_lossy(bytes));
+        let text = |bytes: &[u8]| without_noise(without_returns(&String::from_utf8_lossy(bytes)));
         Self { out: text(&output.stdout), err: text(&output.stderr), status: output.status }
     }
 }
@@ -166,10 +171,7 @@ impl CommandOutput {
     fn silent(&self, what: &'static str) -> Result<(), Error> {
         match self.error_text().or_else(|| self.unexpected()) {
             None => Ok(()),
-            Some(complaint) => {
-                Err(input::injection_refusal(self)
-                    .unwrap_or(Error::Failed { what, text: complaint }))
-            }
+            Some(complaint) => Err(Error::Failed { what, text: complaint }),
         }
     }
 
@@ -185,14 +187,37 @@ impl CommandOutput {
         })
     }
 
-    /// Unexpected output of a command that should print nothing, if there is no status. The linker
-    /// of Android 4.4 to 6 prints warnings about libraries at every start; they are ignored.
+    /// Unexpected output of a command that should print nothing, if there is no status.
     fn unexpected(&self) -> Option<String> {
-        let unexpected =
-            |line: &&str| !line.trim().is_empty() && !line.starts_with("WARNING: linker:");
+        let unexpected = |line: &&str| !line.trim().is_empty() && !is_noise(line);
         let text: Vec<&str> = self.out.lines().filter(unexpected).collect();
         (self.status.is_none() && !text.is_empty()).then(|| excerpt(text.join("\n")))
     }
+}
+
+/// Whether a line is what loaders and vendors' libraries print into the output of any program. It
+/// says nothing about the program. Words that are not listed here cost nothing either, as long as
+/// what a reader looks for has a form of its own.
+fn is_noise(line: &str) -> bool {
+    const STARTS: [&str; 6] = [
+        // The linker of Android 4.4 to 6 about libraries, since 11 about its configuration.
+        "WARNING: linker:",
+        // `screencap` of a phone with several panels, Android 15.
+        "[Warning] ",
+        // Huawei's `logcat`.
+        "int logctl_get(): ",
+        "Note: log switch off",
+        "ERROR: ld.so: ",
+        "libc: ",
+    ];
+    STARTS.iter().any(|start| line.trim_start().starts_with(start))
+}
+
+fn without_noise(text: String) -> String {
+    if !text.lines().any(is_noise) {
+        return text;
+    }
+    text.split_inclusive('\n').filter(|line| !is_noise(line)).collect()
 }
 
 /// Maps a transport error. `acted` applies if the connection was lost during the call. The service
@@ -334,12 +359,12 @@ impl Device for Android {
 
     async fn launch(&self, app: &AppId) -> Result<String, Error> {
         crate::app_name::check_name(app)?;
-        let output = self.ask(apps::launch_command(app)?).await?;
-        match apps::read_launch(app, &output) {
-            Err(Error::NoSuchApp { app: name }) if self.is_installed(app).await? => {
-                Err(Error::NotLaunchable { app: name })
-            }
-            read => read,
+        match self.start_app(app).await {
+            Err(Error::NoSuchApp { app: name }) => match self.is_installed(app).await? {
+                true => Err(Error::NotLaunchable { app: name }),
+                false => Err(self.no_such_app(app).await),
+            },
+            started => started,
         }
     }
 
@@ -348,8 +373,11 @@ impl Device for Android {
         if let Some(legacy) = &self.legacy {
             return legacy.stop(self, app).await;
         }
-        let output = self.ask(apps::stop_command(app)?).await?;
-        apps::read_stop(app, &output)
+        let output = self.ask(apps::stop_command(app, self.user().await?)?).await?;
+        match self.explained(&output, apps::read_stop(app, &output)).await {
+            Err(Error::NoSuchApp { .. }) => Err(self.no_such_app(app).await),
+            stopped => stopped,
+        }
     }
 
     async fn foreground(&self) -> Result<Foreground, Error> {
@@ -391,6 +419,23 @@ mod tests {
         for (out, status) in [("", None), ("\r\n", None), (linker, None), (missing, Some(0))] {
             assert_eq!(output(out, status).unexpected(), None, "{out:?} {status:?}");
         }
+    }
+
+    #[test]
+    fn noise_around_an_output_is_dropped() {
+        let output = |text: &str| {
+            let (stdout, stderr) = (text.as_bytes().to_vec(), Vec::new());
+            CommandOutput::from(adb::CommandOutput { stdout, stderr, status: Some(0) }).out
+        };
+        assert_eq!(
+            output(
+                "WARNING: linker: Warning: failed to find generated linker configuration from \"/linkerconfig/ld.config.txt\"\n34\n"
+            ),
+            "34\n"
+        );
+        assert_eq!(output("[Warning] Multiple displays\r\none\r\nlibc: x\r\ntwo"), "one\ntwo");
+        let real = "Warning: Activity not started\nWARNING: failed at 1920x1080\n";
+        assert_eq!(output(real), real);
     }
 
     #[test]

@@ -398,6 +398,8 @@ pub struct Tree {
     pub keyboard: Option<Rect>,
     /// How the tree was read.
     pub method: TreeMethod,
+    /// Why there are no nodes, if the platform could not read them.
+    pub unread: Option<String>,
 }
 
 /// How a tree was read.

@@ -22,6 +22,18 @@ pub fn complete_png_size(png: &[u8]) -> Option<Size> {
     Some(Size { width: side(4)?, height: side(8)? })
 }
 
+/// How many bytes a PNG has, by the lengths of its chunks up to IEND; `None` if it is cut off.
+pub fn png_length(bytes: &[u8]) -> Option<usize> {
+    let mut at = SIGNATURE.len();
+    loop {
+        let (length, chunk) = bytes.get(at..)?.split_first_chunk::<4>()?;
+        at = at.checked_add(usize::try_from(u32::from_be_bytes(*length)).ok()?)?.checked_add(12)?;
+        if chunk.starts_with(b"IEND") {
+            return (at <= bytes.len()).then_some(at);
+        }
+    }
+}
+
 /// Whether all CRCs match, up to the last chunk.
 pub fn crcs_match(png: &[u8]) -> bool {
     let Some(mut rest) = png.strip_prefix(SIGNATURE) else { return false };

@@ -119,13 +119,14 @@ fn missing(output: &CommandOutput) -> Option<Error> {
     marks.iter().any(|mark| text.contains(mark)).then(unsupported)
 }
 
-/// The JSON in the output: from the first line that starts it, without the line that may follow it.
+/// The JSON in the output: from the first line that starts it, without what may follow it.
 fn json(output: &CommandOutput) -> Option<&str> {
     let mut at = 0;
     for line in output.out.split_inclusive('\n') {
         if line.starts_with(['{', '[']) {
-            let json = output.out[at..].trim_end();
-            return Some(json.strip_suffix("Timed out").unwrap_or(json).trim_end());
+            let json = &output.out[at..];
+            let end = json.rfind(['}', ']']).map_or(json.len(), |end| end + 1);
+            return Some(&json[..end]);
         }
         at += line.len();
     }

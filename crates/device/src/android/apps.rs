@@ -4,38 +4,94 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 
+use super::services::{component, read_query};
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::check_name;
 use crate::error::excerpt;
-use crate::{App, AppData, AppId, Error};
+use crate::{App, AppData, AppId, Component, Error};
 
-/// Starts an app at its launcher entry, as the launcher does. `am start` needs the entry's name,
-/// which `cmd package` knows since Android 7. Where it does not (an older phone; an app with
-/// several entries, for which it names the platform's chooser), `monkey` finds one, but it is a
-/// Java program that takes a second to start.
-pub(super) fn launch_command(app: &AppId) -> Result<ShellCommand, Error> {
-    let entry = ShellCommand::new("entry=$(cmd package resolve-activity --brief").arg(&app.0)?;
-    let start = entry.then("2>/dev/null | tail -n 1 2>/dev/null); case $entry in").arg(&app.0)?;
-    // The launcher's flags: FLAG_ACTIVITY_NEW_TASK, FLAG_ACTIVITY_RESET_TASK_IF_NEEDED.
-    let start = start.join(
-        "/*) am start -a android.intent.action.MAIN -c android.intent.category.LAUNCHER \
-         -f 0x10200000 -n \"$entry\" ;;",
-    );
-    // Without `--pct-syskeys 0`, Android 4.4's monkey gives up on a phone without hardware keys.
-    let monkey = start.then("*) monkey --pct-syskeys 0 -p").arg(&app.0)?;
-    Ok(monkey.then("-c android.intent.category.LAUNCHER 1 ;; esac"))
+impl Android {
+    /// Starts an app at its launcher entry, as the launcher does. Its name was checked.
+    pub(super) async fn start_app(&self, app: &AppId) -> Result<String, Error> {
+        if self.legacy.is_none() {
+            let user = self.user().await?;
+            // The only entry; of several the platform's chooser.
+            let resolved = self.ask(entry_command(app, user)?).await?;
+            let mut entry = main_entry(app, &resolved);
+            if entry.is_none() {
+                let entries = self.ask(entries_command(app, user)?).await?;
+                entry = main_entry(app, &entries);
+                if entry.is_none() && read_query(&entries, "activities").is_ok() {
+                    return Err(Error::NoSuchApp { app: app.0.clone() });
+                }
+            }
+            if let Some(entry) = entry {
+                let output = self.ask(start_command(&entry, user)?).await?;
+                return self.explained(&output, read_launch(app, &output)).await;
+            }
+        }
+        let output = self.ask(monkey_command(app)?).await?;
+        self.explained(&output, read_launch(app, &output)).await
+    }
 }
 
-/// Parses the output of [`launch_command`]. `am start` prints what it starts, then an error if
+/// Prints the app's entry in the launcher, after a line with its priorities.
+fn entry_command(app: &AppId, user: Option<u32>) -> Result<ShellCommand, Error> {
+    ShellCommand::new("cmd package resolve-activity --brief").for_user(user).arg(&app.0)
+}
+
+/// Prints the app's entries in the launcher, as [`entry_command`] does.
+fn entries_command(app: &AppId, user: Option<u32>) -> Result<ShellCommand, Error> {
+    ShellCommand::new("cmd package query-activities --brief").for_user(user).arg(&app.0)
+}
+
+/// The entry that opens the app. An app may have several, such as a tool for its developers: the
+/// main one is a default, as `isDefault=true` says, or its class is in the app's own package; of
+/// several the first, which is the one of `PackageManager.getLaunchIntentForPackage`.
+fn main_entry(app: &AppId, output: &CommandOutput) -> Option<Component> {
+    let mut is_default = false;
+    let mut entries: Vec<(bool, bool, Component)> = Vec::new();
+    for line in output.out.lines().map(str::trim) {
+        if line.starts_with("priority=") {
+            is_default = line.contains("isDefault=true");
+        } else if let Some(entry) = component(line).filter(|entry| entry.app == *app) {
+            let is_own = entry.class.starts_with(&format!("{}.", app.0));
+            entries.push((is_default, is_own, entry));
+        }
+    }
+    // Of equals `max_by_key` has the last.
+    let rated = entries.into_iter().rev();
+    rated.max_by_key(|&(is_default, is_own, _)| (is_default, is_own)).map(|(.., entry)| entry)
+}
+
+fn start_command(entry: &Component, user: Option<u32>) -> Result<ShellCommand, Error> {
+    // The launcher's flags: FLAG_ACTIVITY_NEW_TASK, FLAG_ACTIVITY_RESET_TASK_IF_NEEDED.
+    let start = ShellCommand::new("am start")
+        .for_user(user)
+        .then("-a android.intent.action.MAIN -c android.intent.category.LAUNCHER -f 0x10200000 -n");
+    start.arg(&entry.to_string())
+}
+
+/// For phones whose package manager cannot be asked: a Java program that takes a second to start,
+/// and of several entries takes any. Without `--pct-syskeys 0`, Android 4.4's gives up on a phone
+/// without hardware keys.
+fn monkey_command(app: &AppId) -> Result<ShellCommand, Error> {
+    let monkey = ShellCommand::new("monkey --pct-syskeys 0 -p").arg(&app.0)?;
+    Ok(monkey.then("-c android.intent.category.LAUNCHER 1"))
+}
+
+/// Parses the output of `am start` or `monkey`. `am start` prints what it starts, then an error if
 /// there was one. `monkey` prints "Events injected: 1" on success; on old phones it always exits
 /// with status 0. Its message about no activities comes for an app that is missing, disabled, or
 /// has no launcher entry.
-pub(super) fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String, Error> {
+fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     if all.contains("No activities found to run") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
-    let failed = |line: &str| line.starts_with("Error") || line.contains("Exception");
+    let failed = |line: &str| {
+        line.starts_with("Error") || line.contains("Exception") || is_not_started(line)
+    };
     let started = |line: &str| line == "Events injected: 1" || line.starts_with("Starting: Intent");
     let mut lines = all.lines().map(str::trim);
     if lines.clone().any(started) && !lines.any(failed) {
@@ -45,34 +101,53 @@ pub(super) fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String,
     }
 }
 
-/// Stops an app. Android prints nothing, whether the app was running or not installed at all, so
-/// the command also asks for its path.
-pub(super) fn stop_command(app: &AppId) -> Result<ShellCommand, Error> {
-    ShellCommand::new("pm path").arg(&app.0)?.then("; am force-stop").arg(&app.0)
+/// Whether `am start` says that it started nothing, or only will when the phone allows it. An
+/// activity that was there already is no failure (AOSP, `ActivityManagerShellCommand`:
+/// START_TASK_TO_FRONT, START_DELIVERED_TO_TOP).
+pub(super) fn is_not_started(line: &str) -> bool {
+    let is_there = ["brought to the front", "delivered to currently running"];
+    line.contains("Activity not started") && !is_there.iter().any(|words| line.contains(words))
 }
 
-/// Parses the output of both: an app without a path is not installed.
+/// Printed between the two parts of [`stop_command`].
+const STOPPING: &str = "-- stopping --";
+
+/// Stops an app. Android prints nothing, whether the app was running or not installed at all, so
+/// the command also asks for its path.
+pub(super) fn stop_command(app: &AppId, user: Option<u32>) -> Result<ShellCommand, Error> {
+    let path = ShellCommand::new("pm path").for_user(user).arg(&app.0)?.then("2>&1; echo");
+    let stop = path.arg(STOPPING)?.then("; am force-stop").for_user(user);
+    Ok(stop.arg(&app.0)?.then("2>&1"))
+}
+
+/// Parses the output of both: an app without a path is not installed. Why the path could not be
+/// read does not matter, as long as the app was stopped.
 pub(super) fn read_stop(app: &AppId, output: &CommandOutput) -> Result<(), Error> {
-    let packages = output.out.lines().filter(|line| line.trim().starts_with("package:"));
-    match (packages.count(), output.error_text()) {
-        (0, _) => Err(Error::NoSuchApp { app: app.0.clone() }),
-        (_, Some(message)) => Err(Error::Failed { what: "stop the app", text: message }),
-        _ => Ok(()),
+    let (path, stopping) = output.out.split_once(STOPPING).unwrap_or(("", &output.out));
+    let part = |text: &str| CommandOutput { out: text.into(), err: String::new(), ..*output };
+    if let Some(message) = part(stopping).error_text() {
+        return Err(Error::Failed { what: "stop the app", text: message });
     }
+    let is_known = path.lines().any(|line| line.trim().starts_with("package:"));
+    let path = CommandOutput { status: None, ..part(path) };
+    if is_known || path.error_text().is_some() {
+        return Ok(());
+    }
+    Err(Error::NoSuchApp { app: app.0.clone() })
 }
 
 #[async_trait]
 impl AppData for Android {
     async fn clear_data(&self, app: &AppId) -> Result<(), Error> {
         check_name(app)?;
-        let output = self.ask(clear_command(app)?).await?;
-        read_clear(app, &output)
+        let output = self.ask(clear_command(app, self.user().await?)?).await?;
+        self.explained(&output, read_clear(app, &output)).await
     }
 }
 
 /// Deletes all data of an app.
-fn clear_command(app: &AppId) -> Result<ShellCommand, Error> {
-    ShellCommand::new("pm clear").arg(&app.0)
+fn clear_command(app: &AppId, user: Option<u32>) -> Result<ShellCommand, Error> {
+    ShellCommand::new("pm clear").for_user(user).arg(&app.0)
 }
 
 /// Parses `pm clear`: "Success", or "Failed", with status 0 on old phones (`Pm.java`, `runClear`).
@@ -96,14 +171,21 @@ impl Android {
         granted: bool,
     ) -> Result<(), Error> {
         check_name(app)?;
-        let output = self.ask(permit_command(app, permission, granted)?).await?;
-        read_permit(app, permission, &output)
+        let command = permit_command(app, permission, granted, self.user().await?)?;
+        let output = self.ask(command).await?;
+        self.explained(&output, read_permit(app, permission, &output)).await
     }
 }
 
 /// Grants or revokes a permission of an app.
-fn permit_command(app: &AppId, permission: &str, granted: bool) -> Result<ShellCommand, Error> {
-    ShellCommand::new(if granted { "pm grant" } else { "pm revoke" }).arg(&app.0)?.arg(permission)
+fn permit_command(
+    app: &AppId,
+    permission: &str,
+    granted: bool,
+    user: Option<u32>,
+) -> Result<ShellCommand, Error> {
+    let command = ShellCommand::new(if granted { "pm grant" } else { "pm revoke" });
+    command.for_user(user).arg(&app.0)?.arg(permission)
 }
 
 /// Parses `pm grant` or `pm revoke`: no output on success, otherwise an exception's stack trace.
@@ -131,21 +213,24 @@ fn read_permit(app: &AppId, permission: &str, output: &CommandOutput) -> Result<
 
 impl Android {
     pub(super) async fn read_apps(&self) -> Result<Vec<App>, Error> {
+        let of = self.user().await?;
         let (all, user) =
-            tokio::try_join!(self.ask(list_command(false)), self.ask(list_command(true)))?;
-        read_lists(&all, &user)
+            tokio::try_join!(self.ask(list_command(false, of)), self.ask(list_command(true, of)))?;
+        self.explained(&all, read_lists(&all, &user)).await
     }
 }
 
-fn list_command(only_users: bool) -> ShellCommand {
-    ShellCommand::new(if only_users { "pm list packages -3" } else { "pm list packages" })
+fn list_command(only_users: bool, user: Option<u32>) -> ShellCommand {
+    let command = if only_users { "pm list packages -3" } else { "pm list packages" };
+    ShellCommand::new(command).for_user(user)
 }
 
 /// All apps in the phone's order, from the lists of all and of those that the user installed.
 fn read_lists(all: &CommandOutput, user: &CommandOutput) -> Result<Vec<App>, Error> {
     let user: HashSet<&str> = read_list(user)?.into_iter().collect();
     let app = |name: &str| App { id: AppId(name.into()), system: !user.contains(name) };
-    Ok(read_list(all)?.into_iter().map(app).collect())
+    let mut seen = HashSet::new();
+    Ok(read_list(all)?.into_iter().filter(|name| seen.insert(*name)).map(app).collect())
 }
 
 /// Parses `pm list packages`: one line `package:NAME` each.
@@ -182,12 +267,43 @@ mod tests {
     #[test]
     fn app_name_is_quoted_as_one_argument() {
         // Such a name gets no further than `check_name`.
-        let line = launch_command(&AppId("com.x; reboot".into())).unwrap();
-        let expected = "entry=$(cmd package resolve-activity --brief 'com.x; reboot' 2>/dev/null | tail -n 1 2>/dev/null); \
-                        case $entry in 'com.x; reboot'/*) am start -a android.intent.action.MAIN \
-                        -c android.intent.category.LAUNCHER -f 0x10200000 -n \"$entry\" ;; \
-                        *) monkey --pct-syskeys 0 -p 'com.x; reboot' -c android.intent.category.LAUNCHER 1 ;; esac";
-        assert_eq!(line.as_str(), expected);
+        let app = AppId("com.x; reboot".into());
+        assert_eq!(
+            monkey_command(&app).unwrap().as_str(),
+            "monkey --pct-syskeys 0 -p 'com.x; reboot' -c android.intent.category.LAUNCHER 1"
+        );
+        assert_eq!(
+            entries_command(&app, Some(10)).unwrap().as_str(),
+            "cmd package query-activities --brief --user 10 'com.x; reboot'"
+        );
+        let entry = Component { app, class: "com.x.Main".into() };
+        assert_eq!(
+            start_command(&entry, Some(0)).unwrap().as_str(),
+            "am start --user 0 -a android.intent.action.MAIN -c android.intent.category.LAUNCHER \
+             -f 0x10200000 -n 'com.x; reboot/com.x.Main'"
+        );
+    }
+
+    #[test]
+    fn main_entry_of_several_is_never_a_tools() {
+        let check = |entries: &[(&str, bool)], expected: Option<&str>| {
+            let mut text = format!("{} activities found:\n", entries.len());
+            for (nth, (name, is_default)) in entries.iter().enumerate() {
+                text += &format!(
+                    "  Activity #{nth}:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault={is_default}\n    {name}\n"
+                );
+            }
+            let found = main_entry(&AppId("com.x".into()), &output(&text, 0));
+            assert_eq!(found.map(|entry| entry.class).as_deref(), expected, "{entries:?}");
+        };
+        let (tool, main) = ("com.x/leaks.Launcher", "com.x/.Main");
+        check(&[(main, true), (tool, false)], Some("com.x.Main"));
+        check(&[(tool, false), (main, true)], Some("com.x.Main"));
+        check(&[(tool, false), (main, false)], Some("com.x.Main"));
+        check(&[(tool, true), ("com.x/other.Main", true)], Some("leaks.Launcher"));
+        check(&[(main, false), ("com.x/.Second", false)], Some("com.x.Main"));
+        check(&[("com.y/.Main", true)], None);
+        check(&[], None);
     }
 
     #[test]
@@ -211,6 +327,13 @@ mod tests {
             "Warning: Activity not started, its current task has been brought to the front\n";
         let brought = CommandOutput { err: front.into(), ..output(starting, 0) };
         assert!(read_launch(&app, &brought).is_ok());
+        for kept in [
+            "Warning: Activity not started because the  current activity is being kept for the user.\n",
+            "Warning: Activity not started because intent should be handled by the caller\n",
+        ] {
+            let kept = CommandOutput { err: kept.into(), ..output(starting, 0) };
+            assert!(read_launch(&app, &kept).is_err());
+        }
         let error = "Error type 3\nError: Activity class {com.x/com.x.Main} does not exist.\n";
         let failed = CommandOutput { err: error.into(), ..output(starting, 1) };
         let error = read_launch(&app, &failed).unwrap_err();
@@ -218,11 +341,19 @@ mod tests {
     }
 
     #[test]
-    fn stopping_a_missing_app_is_an_error() {
+    fn stopped_app_is_not_told_as_missing() {
         let app = AppId("com.x".into());
-        assert!(read_stop(&app, &output("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
-        let error = read_stop(&app, &output("", 0)).unwrap_err();
+        let read = |path: &str, stop: &str, status: i32| {
+            read_stop(&app, &output(&format!("{path}{STOPPING}\n{stop}"), status))
+        };
+        assert!(read("package:/data/app/com.x/base.apk\r\n", "", 0).is_ok());
+        let error = read("", "", 0).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
+        // One profile refuses the path; the app is stopped.
+        let kept = "Exception occurred while executing 'path':\njava.lang.SecurityException: Shell does not have permission to access user 150\n";
+        assert!(read(kept, "", 0).is_ok());
+        let refused = read("package:/a.apk\n", "java.lang.SecurityException: no\n", 255);
+        assert!(matches!(refused, Err(Error::Failed { .. })));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::front::is_off;
 use super::screen::capture_failed;
 use super::windows::{Window, braced, windows};
 use super::{Android, CommandOutput, ShellCommand};
-use crate::image::{Blackness, blackness, may_be_black};
-use crate::{BlackReason, Error, Screenshot};
+use crate::image::{Blackness, Effort, Pixels, blackness, may_be_black};
+use crate::{BlackReason, Device as _, Error, LockState, Screenshot};
 
 /// Prints the power manager's state, then the windows, in one round trip.
 fn blank_command() -> ShellCommand {
@@ -36,10 +36,31 @@ fn read_blank(text: &str) -> Option<BlackReason> {
 const MAX_TITLE: usize = 200;
 
 impl Android {
+    /// Takes the place of a screenshot that the phone did not make. Some phones refuse one of a
+    /// secure window where others make a black one: then this is black, too, with the reason.
+    pub(super) async fn missing_picture(&self, error: Error) -> Result<Screenshot, Error> {
+        let asked = self.ask(blank_command()).await;
+        let reason = asked.ok().and_then(|output| read_blank(&output.out));
+        let is_said = error.to_string().to_ascii_lowercase().contains("secure");
+        let reason = match reason {
+            Some(BlackReason::ScreenOff) => return Err(Error::Locked(LockState::ScreenOff)),
+            Some(reason) => reason,
+            None if is_said => BlackReason::Secure { window: "in front".into() },
+            None => return Err(error),
+        };
+        let size = self.screen_size().await?;
+        let side = |length: i32| u32::try_from(length).unwrap_or_default();
+        let (width, height) = (side(size.width), side(size.height));
+        let pixels = Pixels::new(width, height, vec![0; (width * height * 3) as usize]);
+        let image = pixels.ok_or(error)?.write_png(Effort::Fast);
+        let image = image.map_err(|error| capture_failed(&error))?;
+        Ok(Screenshot { image, size, blank: Some(reason) })
+    }
+
     /// Adds the reason to a black screenshot. Asks the phone only if it is black.
     pub(super) async fn explain_black(&self, picture: Screenshot) -> Result<Screenshot, Error> {
         let (image, size) = (picture.image.clone(), picture.size);
-        if !may_be_black(&image, size) {
+        if picture.blank.is_some() || !may_be_black(&image, size) {
             return Ok(picture);
         }
         let black = tokio::task::spawn_blocking(move || blackness(&image, size));

@@ -109,6 +109,8 @@ fn component(record: &str) -> Option<ForegroundApp> {
 /// The app in a window's title: `PACKAGE/ACTIVITY`, or a bare package.
 pub(super) fn app_of(title: &str) -> Option<ForegroundApp> {
     let (package, activity) = title.split_once('/').unwrap_or((title, ""));
+    // Words behind a component's name, such as `EXITING` or the rest of a record, are its state.
+    let activity = activity.split([' ', ',', ';']).next().unwrap_or_default();
     // The system itself is the package `android`; any other has a dot.
     let named = package.contains('.') || (package == "android" && !activity.is_empty());
     if !named || !is_package_name(package) {
@@ -148,6 +150,11 @@ mod tests {
         // Android 13 prints a stray brace.
         let braced = "  mCurrentFocus=null\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main} t12}\n";
         assert_eq!(front(braced), app("com.x", "com.x.Main"));
+        // Words behind the component: another window's state, the rest of a record.
+        let leaving = "  mCurrentFocus=Window{7 u0 com.x/com.x.Main EXITING}\n";
+        assert_eq!(front(leaving), app("com.x", "com.x.Main"));
+        let record = "  mCurrentFocus=null\n  mFocusedApp=AppWindowToken{3 token=Token{9 ActivityRecord{2 u0 com.x/.Main, isShadow:false t10}}}\n";
+        assert_eq!(front(record), app("com.x", "com.x.Main"));
         assert_eq!(front("  mCurrentFocus=null\n  mFocusedApp=null\n"), Foreground::Unknown);
         assert_eq!(read_front("dumpsys: not found"), None);
     }

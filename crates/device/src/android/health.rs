@@ -77,7 +77,7 @@ fn tools_command() -> ShellCommand {
 /// cannot be distinguished and counts too.
 fn read_tools(text: &str) -> Result<String, String> {
     let mut lines = text.lines().map(str::trim);
-    if lines.next() != Some("found") {
+    if !lines.any(|line| line == "found") {
         return Err("uiautomator is missing on this phone".into());
     }
     match lines.find_map(find_holder) {

@@ -13,8 +13,9 @@ impl Android {
         let line = ShellCommand::new("getprop ro.build.version.sdk");
         let command = line.as_str().to_owned();
         let output = self.ask(line).await?;
-        let level = output.out.trim().parse();
-        let level = level.map_err(|_| Error::Unreadable { command, text: excerpt(&output.out) })?;
+        let level = output.out.lines().find_map(|line| line.trim().parse().ok());
+        let level =
+            level.ok_or_else(|| Error::Unreadable { command, text: excerpt(&output.out) })?;
         Ok(*self.level.get_or_init(|| level))
     }
 
@@ -46,12 +47,12 @@ impl Android {
 }
 
 /// Prints all system properties.
-fn properties_command() -> ShellCommand {
+pub(super) fn properties_command() -> ShellCommand {
     ShellCommand::new("getprop")
 }
 
 /// Parses `getprop`'s list of `[name]: [value]`; a value may span several lines. Sorted by name.
-fn read_properties(text: &str) -> Vec<(String, String)> {
+pub(super) fn read_properties(text: &str) -> Vec<(String, String)> {
     let mut properties: Vec<(String, String)> = Vec::new();
     let mut open = false;
     for line in text.lines() {

@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use tokio::time::Instant;
 
 use super::legacy::Legacy;
-use super::{Android, CommandOutput, ShellCommand};
-use crate::error::excerpt;
+use super::{Android, ShellCommand};
 use crate::{
     Editor, EditorSize, Error, Gesture, Key, SideEffect, TextEditing, TypingMethod, UntypableText,
 };
@@ -247,23 +246,6 @@ pub(super) fn enter_command() -> ShellCommand {
     ShellCommand::new("input keyevent").number(ENTER)
 }
 
-/// The refusal of a phone that lets adb inject no input, or not into the app in front. Xiaomi's has
-/// a switch of its own for it. The words: `Injecting to another application requires INJECT_EVENTS
-/// permission` up to Android 11, since 12 `Injecting input events requires the caller (or the
-/// source of the instrumentation, if any) to have the INJECT_EVENTS permission.` (captures of
-/// both).
-pub(super) fn injection_refusal(output: &CommandOutput) -> Option<Error> {
-    let mut lines = output.out.lines().chain(output.err.lines());
-    let line = lines.find(|line| line.contains("INJECT_EVENTS"))?;
-    let reason = format!(
-        "{} The phone does not let adb touch or type. On a Xiaomi, Redmi or POCO phone, turn on \
-         \"USB debugging (Security settings)\" in the developer options; on others, the app in \
-         front may refuse it",
-        excerpt(line)
-    );
-    Some(Error::Refused { what: "input", reason })
-}
-
 /// Adjusts an error that occurred after `sent` parts of a text were typed.
 pub(super) fn partial_error(error: Error, sent: usize) -> Error {
     match error {
@@ -499,32 +481,6 @@ mod tests {
             };
             assert_eq!(characters, keyless);
         }
-    }
-
-    #[test]
-    fn refused_injection_names_the_switch() {
-        let check = |text: &str| {
-            let output = CommandOutput { out: text.into(), err: String::new(), status: Some(255) };
-            let error = injection_refusal(&output).expect("a refusal");
-            assert_eq!(error.acted(), SideEffect::None);
-            let words = error.to_string();
-            assert!(words.contains("USB debugging (Security settings)"), "{words}");
-            assert!(!words.contains("Parcel"), "{words}");
-            // The first part of a text was typed.
-            let partial = partial_error(error, 1);
-            assert_eq!(partial.acted(), SideEffect::Possible);
-        };
-        check(
-            "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission\r\n\
-             \tat android.os.Parcel.createException(Unknown Source:36)\r\n",
-        );
-        check(
-            "java.lang.SecurityException: Injecting input events requires the caller (or the source of the \
-             instrumentation, if any) to have the INJECT_EVENTS permission.\n",
-        );
-        let other = "java.lang.SecurityException: Permission Denial\n".to_owned();
-        let output = CommandOutput { out: other, err: String::new(), status: Some(255) };
-        assert!(injection_refusal(&output).is_none());
     }
 
     #[test]

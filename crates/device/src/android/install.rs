@@ -33,16 +33,15 @@ impl AppManagement for Android {
             Some(legacy) => legacy.install(self, package, length, options).await?,
             None => self.install_stream(package, length, options).await?,
         };
-        read_result(&output, "install the app")
+        self.explained(&output, read_result(&output, "install the app")).await
     }
 
     async fn uninstall(&self, app: &AppId) -> Result<(), Error> {
         check_name(app)?;
-        let output = self.ask(ShellCommand::new("pm uninstall").arg(&app.0)?).await?;
-        match read_result(&output, "uninstall the app") {
-            Err(_) if !self.is_installed(app).await? => {
-                Err(Error::NoSuchApp { app: app.0.clone() })
-            }
+        let command = ShellCommand::new("pm uninstall").for_user(self.user().await?);
+        let output = self.ask(command.arg(&app.0)?).await?;
+        match self.explained(&output, read_result(&output, "uninstall the app")).await {
+            Err(_) if !self.is_installed(app).await? => Err(self.no_such_app(app).await),
             result => result,
         }
     }
@@ -77,7 +76,7 @@ impl Android {
         options: InstallOptions,
     ) -> Result<CommandOutput, Error> {
         let lost = |error| transport_error(error, SideEffect::Possible);
-        let line = stream_command(length, options);
+        let line = stream_command(length, options, self.user().await?);
         let stream = shell::exec(&*self.transport, line.as_str()).await.map_err(lost)?;
         let (output, mut input) = tokio::io::split(stream);
         // The phone may refuse before it has everything, and then reads no more.
@@ -129,8 +128,8 @@ pub(super) fn with_options(line: ShellCommand, options: InstallOptions) -> Shell
     if options.allow_test_only { line.then("-t") } else { line }
 }
 
-fn stream_command(length: u64, options: InstallOptions) -> ShellCommand {
-    let line = with_options(ShellCommand::new("cmd package install"), options);
+fn stream_command(length: u64, options: InstallOptions, user: Option<u32>) -> ShellCommand {
+    let line = with_options(ShellCommand::new("cmd package install").for_user(user), options);
     line.then("-S").number(i64::try_from(length).unwrap_or(i64::MAX))
 }
 
@@ -223,7 +222,10 @@ mod tests {
     #[test]
     fn options_are_fixed() {
         let test = InstallOptions { allow_test_only: true };
-        assert_eq!(stream_command(7, test).as_str(), "cmd package install -r -t -S 7");
+        assert_eq!(
+            stream_command(7, test, Some(0)).as_str(),
+            "cmd package install --user 0 -r -t -S 7"
+        );
     }
 
     proptest! {

@@ -29,14 +29,15 @@ impl Android {
         if let Some(legacy) = &self.legacy {
             legacy.check_extras(self, WHAT, &request.extras).await?;
         }
-        let plain = start_command(request, "am startservice -n")?;
+        let user = self.user().await?;
+        let plain = start_command(request, "am startservice", user)?;
         let mut started = self.start_by(&plain).await?;
         if started.is_for_background() {
             self.allow_background_start(&request.to.app).await?;
             started = self.start_by(&plain).await?;
         }
         if started.is_for_background() {
-            let shown = start_command(request, "am start-foreground-service -n")?;
+            let shown = start_command(request, "am start-foreground-service", user)?;
             started = self.start_by(&shown).await?;
         }
         started.into_result(request)
@@ -72,8 +73,12 @@ impl Android {
     }
 }
 
-fn start_command(request: &ServiceRequest, by: &'static str) -> Result<ShellCommand, Error> {
-    let mut line = ShellCommand::new(by).arg(&request.to.to_string())?;
+fn start_command(
+    request: &ServiceRequest,
+    by: &'static str,
+    user: Option<u32>,
+) -> Result<ShellCommand, Error> {
+    let mut line = ShellCommand::new(by).for_user(user).then("-n").arg(&request.to.to_string())?;
     for (key, value) in &request.extras {
         line = line.then("--es").arg(key)?.arg(value)?;
     }
@@ -186,11 +191,11 @@ mod tests {
 
     #[test]
     fn request_extras_are_quoted() {
-        let line = start_command(&request(&[("k", "{\"a\":\"it's $(x)\"}")]), "am startservice -n");
-        let expected =
-            r#"am startservice -n 'com.x/com.x.Tool$Inner' --es 'k' '{"a":"it'\''s $(x)"}'"#;
+        let line =
+            start_command(&request(&[("k", "{\"a\":\"it's $(x)\"}")]), "am startservice", Some(0));
+        let expected = r#"am startservice --user 0 -n 'com.x/com.x.Tool$Inner' --es 'k' '{"a":"it'\''s $(x)"}'"#;
         assert_eq!(line.unwrap().as_str(), expected);
-        assert!(start_command(&request(&[("k", "\0")]), "am").is_err());
+        assert!(start_command(&request(&[("k", "\0")]), "am", None).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::services::read_query;
-use super::{Android, CommandOutput, ShellCommand};
+use super::{Android, CommandOutput, ShellCommand, info};
 use crate::app_name::is_package_name;
 use crate::{AppId, Component, Error, LabelSource, LauncherApp, LauncherApps, LauncherLabel};
 
@@ -44,48 +44,43 @@ impl Android {
         if let Some(legacy) = &self.legacy {
             return legacy.launcher_apps(self).await;
         }
+        let user = self.user().await?;
         let (found, files, language) = tokio::try_join!(
-            self.ask(query_command()),
-            self.ask(files_command()),
-            self.ask(language_command())
+            self.ask(query_command(user)),
+            self.ask(files_command(user)),
+            self.ask(info::properties_command())
         )?;
         Ok(join(read_query(&found, "activities")?, &files, &HashMap::new(), &language))
     }
 }
 
 /// Who the launcher shows. `--brief` is as old as the command itself.
-fn query_command() -> ShellCommand {
-    ShellCommand::new(
-        "cmd package query-activities --brief -a android.intent.action.MAIN -c android.intent.category.LAUNCHER",
-    )
+fn query_command(user: Option<u32>) -> ShellCommand {
+    let query = ShellCommand::new("cmd package query-activities --brief").for_user(user);
+    query.then("-a android.intent.action.MAIN -c android.intent.category.LAUNCHER")
 }
 
-pub(super) fn files_command() -> ShellCommand {
-    ShellCommand::new("pm list packages -f")
+pub(super) fn files_command(user: Option<u32>) -> ShellCommand {
+    ShellCommand::new("pm list packages -f").for_user(user)
 }
 
-/// The language that the user chose, else the one that the phone came with, each on its line;
-/// before Android 6 language and country are separate (`LocaleManager` and `AndroidRuntime.cpp` of
-/// AOSP).
-pub(super) fn language_command() -> ShellCommand {
-    ShellCommand::new(
-        "getprop persist.sys.locale; getprop persist.sys.language; getprop persist.sys.country; \
-         getprop ro.product.locale; getprop ro.product.locale.language; getprop ro.product.locale.region",
-    )
-}
-
+/// The language that the user chose, else the one that the phone came with; before Android 6
+/// language and country are separate (`LocaleManager` and `AndroidRuntime.cpp` of AOSP).
 fn read_language(output: &CommandOutput) -> String {
-    let lines: Vec<&str> = output.out.lines().map(str::trim).collect();
-    let line = |at: usize| lines.get(at).copied().unwrap_or_default();
+    let properties = info::read_properties(&output.out);
+    let value = |name: &str| {
+        let found = properties.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.trim())
+    };
     let joined = |language: &str, region: &str| match region {
         "" => language.to_owned(),
         region => format!("{language}-{region}"),
     };
     let known = [
-        line(0).to_owned(),
-        joined(line(1), line(2)),
-        line(3).to_owned(),
-        joined(line(4), line(5)),
+        value("persist.sys.locale").to_owned(),
+        joined(value("persist.sys.language"), value("persist.sys.country")),
+        value("ro.product.locale").to_owned(),
+        joined(value("ro.product.locale.language"), value("ro.product.locale.region")),
     ];
     // The first of several; without script and extensions: `zh-Hant-TW`, `en-US-u-mu-celsius`.
     let language = known.into_iter().find(|known| known.starts_with(char::is_alphabetic));
@@ -157,7 +152,8 @@ mod tests {
         ];
         let files = "package:/data/app/~~a==/com.x-b==/base.apk=com.x\r\npackage:/system/app/Y.apk=com.y\r\npackage:relative=com.z\n";
         let updates = HashMap::from([("com.y", "2017-09-11 08:54:20")]);
-        let joined = join(found, &output(files), &updates, &output("en-US\n"));
+        let joined =
+            join(found, &output(files), &updates, &output("[ro.product.locale]: [en-US]\n"));
         let shown: Vec<_> = joined
             .apps
             .iter()
@@ -177,17 +173,24 @@ mod tests {
 
     #[test]
     fn language_is_the_users_else_the_phones() {
-        for (out, expected) in [
-            ("de-AT,en-US\n\n\nen-US\n\n\n", "de-AT"),
-            ("zh-Hant-TW\n\n\nen-US\n\n\n", "zh-TW"),
-            ("en-US-u-mu-celsius\n\n\n\n\n\n", "en-US"),
-            ("\r\nfr\r\nCH\r\n\r\nen\r\nUS\r\n", "fr-CH"),
-            ("\n\n\nen-GB\n\n\n", "en-GB"),
-            ("\n\n\n\nen\nUS\n", "en-US"),
-            ("\n\n\n\n\n\n", ""),
-            ("sh: getprop: not found\n", ""),
+        let ours = ["persist.sys.locale", "persist.sys.language", "persist.sys.country"];
+        let phones =
+            ["ro.product.locale", "ro.product.locale.language", "ro.product.locale.region"];
+        let names = ours.into_iter().chain(phones);
+        for (values, expected) in [
+            (["de-AT,en-US", "", "", "en-US", "", ""], "de-AT"),
+            (["zh-Hant-TW", "", "", "en-US", "", ""], "zh-TW"),
+            (["en-US-u-mu-celsius", "", "", "", "", ""], "en-US"),
+            (["", "fr", "CH", "", "en", "US"], "fr-CH"),
+            (["", "", "", "en-GB", "", ""], "en-GB"),
+            (["", "", "", "", "en", "US"], "en-US"),
+            ([""; 6], ""),
         ] {
-            assert_eq!(read_language(&output(out)), expected, "{out:?}");
+            let lines =
+                names.clone().zip(values).map(|(name, value)| format!("[{name}]: [{value}]\n"));
+            let out = format!("Some loader says something\n{}", lines.collect::<String>());
+            assert_eq!(read_language(&output(&out)), expected, "{out:?}");
         }
+        assert_eq!(read_language(&output("sh: getprop: not found\n")), "");
     }
 }

@@ -2,6 +2,8 @@
 
 use async_trait::async_trait;
 
+use super::apps::is_not_started;
+use super::services::component;
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::is_package_name;
 use crate::error::excerpt;
@@ -12,7 +14,7 @@ use crate::{AppId, Error, Links};
 impl Links for Android {
     /// Before Android 7 there is no command for it.
     async fn app_for_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        let command = resolve_command(&encode_link(address)?)?;
+        let command = resolve_command(&encode_link(address)?, self.user().await?)?;
         if self.legacy.is_some() {
             return Ok(None);
         }
@@ -20,37 +22,37 @@ impl Links for Android {
     }
 
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        let output = self.ask(open_command(&encode_link(address)?)?).await?;
-        read_open(address, &output)
+        let command = open_command(&encode_link(address)?, self.user().await?)?;
+        let output = self.ask(command).await?;
+        self.explained(&output, read_open(address, &output)).await
     }
 }
 
 /// Asks which activity an address would start. `am start` considers only activities of the category
 /// DEFAULT.
-fn resolve_command(address: &str) -> Result<ShellCommand, Error> {
-    ShellCommand::new(
-        "cmd package resolve-activity --brief -a android.intent.action.VIEW \
-         -c android.intent.category.DEFAULT -d",
-    )
-    .arg(address)
+fn resolve_command(address: &str, user: Option<u32>) -> Result<ShellCommand, Error> {
+    let resolve = ShellCommand::new("cmd package resolve-activity --brief").for_user(user);
+    resolve.then("-a android.intent.action.VIEW -c android.intent.category.DEFAULT -d").arg(address)
 }
 
 /// Parses `resolve-activity --brief`: a line with priorities and `app/.Class`, or `No activity
 /// found`.
 fn read_resolved(address: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
-    let mut lines = output.out.lines().map(str::trim).filter(|line| !line.is_empty());
-    match lines.next_back() {
-        Some("No activity found") => Err(no_app_opens(address)),
-        line => Ok(line
-            .and_then(|line| line.split_once('/'))
-            .filter(|(app, _)| is_package_name(app))
-            .map(|(app, _)| AppId(app.to_owned()))),
+    let lines = || output.out.lines().map(str::trim);
+    if lines().any(|line| line == "No activity found") {
+        return Err(no_app_opens(address));
     }
+    Ok(lines()
+        .rev()
+        .filter_map(component)
+        .map(|found| found.app)
+        .find(|app| is_package_name(&app.0)))
 }
 
 /// Opens an address and waits until its app is drawn.
-fn open_command(address: &str) -> Result<ShellCommand, Error> {
-    ShellCommand::new("am start -W -a android.intent.action.VIEW -d").arg(address)
+fn open_command(address: &str, user: Option<u32>) -> Result<ShellCommand, Error> {
+    let start = ShellCommand::new("am start -W").for_user(user);
+    start.then("-a android.intent.action.VIEW -d").arg(address)
 }
 
 /// Parses `am start -W`: `Starting: Intent {…}`, then either an error or lines such as `Status: ok`
@@ -64,7 +66,8 @@ fn read_open(address: &str, output: &CommandOutput) -> Result<Option<AppId>, Err
         return Err(no_app_opens(address));
     }
     let app = lines.iter().find_map(|line| line.strip_prefix("Activity: ")?.split_once('/'));
-    if lines.iter().any(|line| line.starts_with("Status: ")) {
+    let is_refused = lines.iter().any(|line| is_not_started(line));
+    if !is_refused && lines.iter().any(|line| line.starts_with("Status: ")) {
         return Ok(app.map(|(app, _)| AppId(app.to_owned())));
     }
     Err(Error::Failed { what: "open the address", text: excerpt(lines.join("\n")) })
@@ -81,9 +84,9 @@ mod tests {
     #[test]
     fn address_is_one_argument() {
         let command = |address: &str| {
-            let line = open_command(&encode_link(address).unwrap()).unwrap();
+            let line = open_command(&encode_link(address).unwrap(), Some(0)).unwrap();
             line.as_str()
-                .strip_prefix("am start -W -a android.intent.action.VIEW -d ")
+                .strip_prefix("am start -W --user 0 -a android.intent.action.VIEW -d ")
                 .map(str::to_owned)
         };
         assert_eq!(command("https://a.b/?q=1&r=2").unwrap(), "'https://a.b/?q=1&r=2'");
@@ -121,6 +124,8 @@ mod tests {
         assert!(
             matches!(read(nothing), Err(Error::Refused { reason, .. }) if reason.contains("no app"))
         );
+        let kept = "Starting: Intent { dat=https://a/... }\nWarning: Activity not started because the  current activity is being kept for the user.\nStatus: ok\n";
+        assert!(matches!(read(kept), Err(Error::Failed { .. })));
         let denied = read("Starting: Intent { dat=Status: ok }\njava.lang.SecurityException: x\n");
         assert!(matches!(denied, Err(Error::Failed { text, .. }) if text.contains("Security")));
     }

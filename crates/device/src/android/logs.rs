@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use async_trait::async_trait;
 use thumbwire_adb::services::shell::{OutputChunk, RunningCommand};
 
-use super::{Android, ShellCommand, transport_error};
+use super::{Android, ShellCommand, is_noise, transport_error};
 use crate::error::excerpt;
 use crate::phone_time::seconds_at;
 use crate::{Error, LogEntry, LogFilter, LogStream, Logs, Priority, SideEffect};
@@ -25,7 +25,12 @@ impl Logs for Android {
         let mut entries = VecDeque::new();
         let today = log.date().await?;
         let reader = Reader::until(today);
-        while let Some(line) = log.line().await? {
+        let cut = loop {
+            let line = match log.line().await {
+                Ok(Some(line)) => line,
+                Ok(None) => break log.end().err(),
+                Err(error) => break Some(error),
+            };
             let Some(entry) = reader.read(&line) else {
                 log.doubt(&line);
                 continue;
@@ -37,9 +42,8 @@ impl Logs for Android {
                     entries.pop_front();
                 }
             }
-        }
-        log.end()?;
-        Ok(entries.into())
+        };
+        with_note(entries.into(), cut)
     }
 
     async fn log_clock(&self) -> Result<String, Error> {
@@ -62,6 +66,22 @@ impl Logs for Android {
     ) -> Result<Box<dyn LogStream>, Error> {
         follow::start(self, filter, last).await
     }
+}
+
+/// The entries, and why there are no more, if that is so: what was read is worth more than the
+/// error.
+fn with_note(mut entries: Vec<LogEntry>, cut: Option<Error>) -> Result<Vec<LogEntry>, Error> {
+    match (cut, entries.last().cloned()) {
+        (None, _) => {}
+        (Some(error), None) => return Err(error),
+        (Some(error), Some(last)) => entries.push(LogEntry {
+            priority: Priority::Warn,
+            tag: "thumbwire".into(),
+            message: format!("the log is cut off here: {error}"),
+            ..last
+        }),
+    }
+    Ok(entries)
 }
 
 /// Prints the date, then the log.
@@ -224,9 +244,7 @@ impl LogcatProcess {
     /// linker warnings of old phones are normal.
     fn doubt(&mut self, line: &str) {
         const KEPT: usize = 1024;
-        let usual = line.is_empty()
-            || line.starts_with("--------- ")
-            || line.starts_with("WARNING: linker:");
+        let usual = line.is_empty() || line.starts_with("--------- ") || is_noise(line);
         if !usual && self.doubts.len() < KEPT {
             self.doubts.extend(line.chars().take(KEPT));
             self.doubts.push('\n');

@@ -18,34 +18,37 @@ impl Android {
         if let Some(legacy) = &self.legacy {
             return legacy.package_info(self, app).await;
         }
-        let output = self.ask(both_command(app)?).await?;
-        read_package(app, &output, read_paths(&output.out))
+        let output = self.ask(both_command(app, self.user().await?)?).await?;
+        match self.explained(&output, read_package(app, &output, read_paths(&output.out))).await {
+            Err(Error::NoSuchApp { .. }) => Err(self.no_such_app(app).await),
+            read => read,
+        }
     }
 
-    /// Whether the first user has this app. Its name must have been checked.
+    /// Whether the current user has this app. Its name must have been checked.
     pub(super) async fn is_installed(&self, app: &AppId) -> Result<bool, Error> {
         if let Some(legacy) = &self.legacy {
             return legacy.is_installed(self, app).await;
         }
-        let output = self.ask(path_command(app)?).await?;
+        let output = self.ask(path_command(app, self.user().await?)?).await?;
         Ok(!read_paths(&output.out).is_empty())
     }
 }
 
 /// Prints the paths of an app's packages.
-pub(super) fn path_command(app: &AppId) -> Result<ShellCommand, Error> {
-    ShellCommand::new("pm path").arg(&app.0)
+pub(super) fn path_command(app: &AppId, user: Option<u32>) -> Result<ShellCommand, Error> {
+    ShellCommand::new("pm path").for_user(user).arg(&app.0)
 }
 
-fn both_command(app: &AppId) -> Result<ShellCommand, Error> {
-    path_command(app)?.then("; dumpsys package").arg(&app.0)
+fn both_command(app: &AppId, user: Option<u32>) -> Result<ShellCommand, Error> {
+    path_command(app, user)?.then("; dumpsys package").arg(&app.0)
 }
 
 /// Parses `pm path`: one line `package:FILE` each, the base first.
 pub(super) fn read_paths(text: &str) -> Vec<String> {
     // The report follows; its lines are indented.
     let lines = text.lines().take_while(|line| line.trim_end() != "Packages:");
-    let files = lines.filter_map(|line| line.strip_prefix("package:"));
+    let files = lines.filter_map(|line| line.trim_start().strip_prefix("package:"));
     files
         .map(|file| file.trim_end().to_owned())
         .filter(|file| file.starts_with('/'))
@@ -169,8 +172,8 @@ mod tests {
     #[test]
     fn paths_and_report_take_one_round_trip() {
         assert_eq!(
-            both_command(&app()).unwrap().as_str(),
-            "pm path 'com.x' ; dumpsys package 'com.x'"
+            both_command(&app(), Some(0)).unwrap().as_str(),
+            "pm path --user 0 'com.x' ; dumpsys package 'com.x'"
         );
     }
 

@@ -67,11 +67,11 @@ impl ScreenCapture for Android {
         match recorder.end {
             None => {}
             Some(RecorderExit::Lost) => return Err(lost()),
+            // Also with status 0: nothing can have been recorded in so short a time.
             Some(RecorderExit::Status(_)) => {
-                if let Err(error) = recorder.outcome() {
-                    recorder.discard_empty().await;
-                    return Err(encoder_refusal(error));
-                }
+                let failed = recorder.outcome().err().unwrap_or_else(|| recorder.failure(""));
+                recorder.discard_empty().await;
+                return Err(encoder_refusal(failed));
             }
         }
         Ok(Box::new(recorder))
@@ -150,18 +150,16 @@ enum RecorderExit {
 }
 
 impl Recorder {
-    /// Reads its first line, the process id.
+    /// Reads its first line that is a number, the process id.
     async fn read_process(&mut self) -> Result<(), Error> {
         loop {
             if let Some(end) = self.output.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.output.drain(..=end).collect();
-                let line = String::from_utf8_lossy(&line).into_owned();
-                let output = || excerpt(&line);
-                self.process = line
-                    .trim()
-                    .parse()
-                    .map_err(|_| Error::Unreadable { command: "echo $$".into(), text: output() })?;
-                return Ok(());
+                if let Ok(process) = String::from_utf8_lossy(&line).trim().parse() {
+                    self.process = process;
+                    return Ok(());
+                }
+                continue;
             }
             match self.read().await {
                 None => {}
@@ -233,8 +231,14 @@ impl Recorder {
             Some(RecorderExit::Status(Some(status))) => format!(" (exit status {status})"),
             _ => String::new(),
         };
-        let output = format!("{}{status}", excerpt(&*output));
-        if failed { Err(Error::Failed { what: "record the screen", text: output }) } else { Ok(()) }
+        if failed { Err(self.failure(&status)) } else { Ok(()) }
+    }
+
+    fn failure(&self, status: &str) -> Error {
+        Error::Failed {
+            what: "record the screen",
+            text: format!("{}{status}", excerpt(&self.output)),
+        }
     }
 }
 
@@ -247,8 +251,13 @@ fn lost() -> Error {
 /// recorded, and the same request will fail again. The words are those of `screenrecord.cpp`
 /// (captures, and a real Android 4.4.4).
 fn encoder_refusal(error: Error) -> Error {
-    const REFUSALS: [&str; 4] =
-        ["video/avc codec", "encoder input surface", "output buffers", "Encoder failed"];
+    const REFUSALS: [&str; 5] = [
+        "video/avc codec",
+        "encoder input surface",
+        "output buffers",
+        "Encoder failed",
+        "supported by codec",
+    ];
     match error {
         Error::Failed { text, .. } if REFUSALS.iter().any(|refusal| text.contains(refusal)) => {
             Error::Refused {

@@ -91,18 +91,13 @@ impl Android {
         if is_missing(&text) {
             return Err(unsupported());
         }
-        if let Some(refusal) = text.lines().find(|line| line.contains("SecurityException")) {
-            if self.ask(window_command(hold)).await?.error_text().is_none() {
-                return Ok(());
-            }
-            // Xiaomi and others protect the settings with an extra switch.
-            let reason = format!(
-                "{}; enable \"USB debugging (Security settings)\" in the phone's developer options",
-                excerpt(refusal)
-            );
-            return Err(Error::Refused { what: WHAT, reason });
+        // Xiaomi and others protect the settings with an extra switch.
+        let is_kept = text.contains("SecurityException");
+        if is_kept && self.ask(window_command(hold)).await?.error_text().is_none() {
+            return Ok(());
         }
-        Err(Error::Failed { what: "rotate the screen", text: complaint })
+        let failed = Error::Failed { what: "rotate the screen", text: complaint };
+        self.explained(&output, Err(failed)).await
     }
 }
 
@@ -162,19 +157,23 @@ const END: &str = "end";
 
 /// Accepts only values that the settings can have.
 fn read_journal(text: &str) -> StoredJournal {
-    let line = text.trim();
-    if line.is_empty() {
+    if text.trim().is_empty() {
         return StoredJournal::Nothing;
     }
     let read = || {
-        let line = line.strip_prefix(HEAD)?.strip_suffix(END)?;
+        let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with(HEAD));
+        let line = lines
+            .next()
+            .filter(|_| lines.next().is_none())?
+            .strip_prefix(HEAD)?
+            .strip_suffix(END)?;
         let text: Vec<&str> = line.split_whitespace().collect();
         let [owner, sensor, rotation] = text[..] else { return None };
         check_owner(owner).ok()?;
         Some(Journal { owner: owner.into(), before: RotationSettings::read(sensor, rotation)? })
     };
-    // Without shell v2, `cat` prints its error on the same stream.
-    if line.contains("No such file") {
+    // Without shell v2, `cat` prints its error on the same stream, and so may others.
+    if text.contains("No such file") {
         return StoredJournal::Nothing;
     }
     read().map_or(StoredJournal::Unreadable, StoredJournal::Turned)
@@ -211,8 +210,9 @@ fn settings_command() -> ShellCommand {
 }
 
 fn read_hold(output: &CommandOutput) -> Result<RotationSettings, Error> {
-    let text: Vec<&str> = output.out.split_whitespace().collect();
-    if let [sensor, rotation] = text[..]
+    let is_value = |line: &&str| *line == "null" || line.parse::<u8>().is_ok();
+    let values: Vec<&str> = output.out.lines().map(str::trim).filter(is_value).collect();
+    if let [sensor, rotation] = values[..]
         && let Some(hold) = RotationSettings::read(sensor, rotation)
     {
         return Ok(hold);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{Android, ShellCommand};
 use crate::error::excerpt;
-use crate::image::png_crc::{SIGNATURE, complete_png_size, crcs_match};
+use crate::image::png_crc::{SIGNATURE, complete_png_size, crcs_match, png_length};
 use crate::{Error, Format, Image, Screenshot};
 
 /// Prints a PNG to standard output.
@@ -14,10 +14,12 @@ fn png_command() -> ShellCommand {
 
 /// Finds the PNG in the output of `screencap -p` and checks that it is complete.
 ///
-/// Text may come before it: Android 15 prints a warning if it has several displays.
+/// Text may come before it, as Android 15 prints a warning if it has several displays, and behind it.
 fn read_png(output: Bytes) -> Result<Screenshot, Error> {
     let start = output.windows(SIGNATURE.len()).position(|part| part == SIGNATURE);
-    let png = output.slice(start.ok_or_else(|| unreadable(&output))?..);
+    let no_picture = || capture_failed(&excerpt(&output[..output.len().min(400)]));
+    let png = output.slice(start.ok_or_else(no_picture)?..);
+    let png = png.slice(..png_length(&png).unwrap_or(png.len()));
     match complete_png_size(&png) {
         Some(_) if !crcs_match(&png) => Err(unreadable(b"a PNG corrupted in transit")),
         Some(size) => {
@@ -42,7 +44,10 @@ pub(super) fn capture_failed(reason: &dyn std::fmt::Display) -> Error {
 impl Android {
     /// A screenshot, turned as the screen is.
     pub(super) async fn take_picture(&self) -> Result<Screenshot, Error> {
-        let picture = read_png(self.capture(png_command()).await?)?;
+        let picture = match read_png(self.capture(png_command()).await?) {
+            Ok(picture) => picture,
+            Err(error) => return self.missing_picture(error).await,
+        };
         match &self.legacy {
             Some(legacy) => legacy.turn_picture(self, picture).await,
             None => Ok(picture),
@@ -77,6 +82,12 @@ mod tests {
         let picture = png_of(output).unwrap();
         assert_eq!(picture.size, Size { width: 1080, height: 2400 });
         assert!(picture.image.bytes.starts_with(SIGNATURE));
+    }
+
+    #[test]
+    fn text_behind_a_screenshot_is_skipped() {
+        let picture = png_of([&png(10, 20)[..], b"\n[Info] done\n"].concat()).unwrap();
+        assert_eq!(picture.image.bytes, png(10, 20));
     }
 
     #[test]

@@ -23,7 +23,8 @@ impl AppIntegration for Android {
         if let Some(legacy) = &self.legacy {
             return legacy.find_services(self, action).await;
         }
-        read_query(&self.ask(query_command(action)?).await?, "services")
+        let output = self.ask(query_command(action, self.user().await?)?).await?;
+        self.explained(&output, read_query(&output, "services")).await
     }
 
     async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error> {
@@ -53,8 +54,8 @@ impl AppIntegration for Android {
 }
 
 /// Queries the package manager. `--brief` is as old as the command itself.
-fn query_command(action: &str) -> Result<ShellCommand, Error> {
-    ShellCommand::new("cmd package query-services --brief -a").arg(action)
+fn query_command(action: &str, user: Option<u32>) -> Result<ShellCommand, Error> {
+    ShellCommand::new("cmd package query-services --brief").for_user(user).then("-a").arg(action)
 }
 
 /// Parses `query-services --brief`, or `query-activities`, where `what` is "activities": `No
@@ -86,8 +87,10 @@ pub(super) fn read_query(
 }
 
 /// Parses `package/full.Class`, or `package/.Class` if the class is in the package's own namespace.
-pub(super) fn component(word: &str) -> Option<Component> {
-    let (package, class) = word.split_once('/')?;
+/// Some phones print more words behind it.
+pub(super) fn component(line: &str) -> Option<Component> {
+    let name = line.split_whitespace().next()?.trim_end_matches([',', ';']);
+    let (package, class) = name.split_once('/')?;
     let plain = |name: &str| {
         !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '='))
     };
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn action_is_quoted_as_one_argument() {
-        let line = query_command("a; reboot").unwrap();
+        let line = query_command("a; reboot", None).unwrap();
         assert_eq!(line.as_str(), "cmd package query-services --brief -a 'a; reboot'");
     }
 

@@ -25,12 +25,6 @@ impl ShellCommand {
         self
     }
 
-    /// Appends fixed text without a space.
-    pub(crate) fn join(mut self, fixed: &'static str) -> Self {
-        self.0.push_str(fixed);
-        self
-    }
-
     /// Appends one argument with exactly the content of `word`, whatever characters it has.
     ///
     /// A NUL is rejected: it would end the string, and the shell would see only half a command.
@@ -50,6 +44,14 @@ impl ShellCommand {
         // Writing to a string cannot fail.
         let _ = write!(self.0, " {}", number.into());
         self
+    }
+
+    /// Appends the option `--user`, if a user is known.
+    pub(crate) fn for_user(self, user: Option<u32>) -> Self {
+        match user {
+            Some(user) => self.then("--user").number(user),
+            None => self,
+        }
     }
 
     /// The command as the shell gets it.

@@ -23,6 +23,7 @@ mod ios_session;
 mod logs;
 mod pictures;
 mod recorded;
+mod recordings;
 mod turning;
 #[cfg(feature = "ios")]
 mod usbmux;

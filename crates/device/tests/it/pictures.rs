@@ -118,7 +118,7 @@ async fn failed_screenshot_quotes_the_phone() {
     let text = b"screencap: not found\n".to_vec();
     let phone = Parrot::saying([("screencap -p", text)]);
     let error = phone.attach().await.screenshot().await.unwrap_err();
-    assert!(error.to_string().contains("`screencap -p`"), "{error}");
+    assert!(error.to_string().contains("failed to take a screenshot"), "{error}");
     assert!(error.to_string().contains("screencap: not found"), "{error}");
 }
 
@@ -156,4 +156,25 @@ async fn secure_window_is_found_in_a_real_dump() {
         panic!("no secure window was found")
     };
     assert!(window.contains('/'), "{window}");
+}
+
+/// Some phones make no picture of a secure window at all.
+#[tokio::test]
+async fn refused_picture_of_a_secure_window_is_black_and_says_why() {
+    let window = b"Power Manager State:\n  mWakefulness=Awake\n  Window #1 Window{2b u0 com.bank/com.bank.Login}:\n    mAttrs={ty=BASE_APPLICATION\n      fl=SECURE}\n    mHasSurface=true\n";
+    let size = b"  Display: mDisplayId=0\n    init=48x80 160dpi cur=48x80 app=48x80\n";
+    let refused = b"Failed to take screenshot. Status: -2147483648\n";
+    let phone = Parrot::saying([
+        ("screencap -p", refused.to_vec()),
+        (QUESTION, window.to_vec()),
+        ("dumpsys window displays", size.to_vec()),
+    ]);
+    let picture = phone.attach().await.screenshot().await.unwrap();
+    let window = "com.bank/com.bank.Login".into();
+    assert_eq!(picture.blank, Some(BlackReason::Secure { window }));
+    assert_eq!(blackness(&picture.image, picture.size), Blackness::Whole);
+    // Another reason is an error with the phone's words.
+    let phone = Parrot::saying([("screencap -p", b"Capturing failed.\n".to_vec())]);
+    let error = phone.attach().await.screenshot().await.unwrap_err().to_string();
+    assert!(error.contains("failed to take a screenshot: Capturing failed."), "{error}");
 }

@@ -182,10 +182,7 @@ async fn every_recorded_failure_reports_the_phones_message() {
             .unwrap_err();
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
-    let launch = "entry=$(cmd package resolve-activity --brief 'com.x' 2>/dev/null | tail -n 1 2>/dev/null); \
-                  case $entry in 'com.x'/*) am start -a android.intent.action.MAIN \
-                  -c android.intent.category.LAUNCHER -f 0x10200000 -n \"$entry\" ;; \
-                  *) monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1 ;; esac";
+    let launch = "monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1";
     for (name, output) in
         ["149-monkey", "151-monkey"].map(|part| files("android-4.4.4", part)).concat()
     {

@@ -45,7 +45,7 @@ async fn locked_settings_name_the_developer_option() {
     let error = turned.unwrap_err();
     let text = error.to_string();
     assert!(text.contains("WRITE_SECURE_SETTINGS"), "{text}");
-    assert!(text.contains("enable \"USB debugging (Security settings)\""), "{text}");
+    assert!(text.contains("turn on \"USB debugging (Security settings)\""), "{text}");
     assert_eq!(error.acted(), SideEffect::None);
     assert!(matches!(error, Error::Refused { .. }), "{error:?}");
     let last = asked.last().unwrap();

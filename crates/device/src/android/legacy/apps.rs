@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Legacy;
 use super::resolver_table::{ACTIVITIES, SERVICES, read_table, table_command};
 use crate::android::packages::{entry, path_command, read_package, read_paths, value};
-use crate::android::{Android, CommandOutput, ShellCommand, launcher};
+use crate::android::{Android, CommandOutput, ShellCommand, info, launcher};
 use crate::{AppId, Component, Error, LauncherApps, Package};
 
 const MAIN: &str = "android.intent.action.MAIN";
@@ -32,7 +32,7 @@ impl Legacy {
         let mut files: Vec<String> = read_code_path(app, &output.out).into_iter().collect();
         // A folder since Android 5.
         if !files.iter().any(|file| file.ends_with(".apk")) {
-            files = read_paths(&device.ask(path_command(app)?).await?.out);
+            files = read_paths(&device.ask(path_command(app, None)?).await?.out);
         }
         read_package(app, &output, files)
     }
@@ -64,8 +64,8 @@ impl Legacy {
     ) -> Result<LauncherApps, Error> {
         let (table, files, language) = tokio::try_join!(
             device.ask(table_command()),
-            device.ask(launcher::files_command()),
-            device.ask(launcher::language_command())
+            device.ask(launcher::files_command(None)),
+            device.ask(info::properties_command())
         )?;
         let found = read_table(&table, ACTIVITIES, MAIN)?;
         Ok(launcher::join(found, &files, &read_update_times(&table.out), &language))

@@ -74,14 +74,10 @@ fn take_times(output: &mut CommandOutput) -> Option<Duration> {
         let (up, _idle) = (words.next()??, words.next()??);
         words.next().is_none().then_some(up)
     };
-    let first = lines.first().and_then(|line| uptime(line));
-    let last = lines.last().and_then(|line| uptime(line));
-    if last.is_some() {
-        lines.pop();
-    }
-    if first.is_some() && !lines.is_empty() {
-        lines.remove(0);
-    }
+    let at = lines.iter().position(|line| uptime(line).is_some());
+    let first = at.and_then(|at| uptime(lines.remove(at)));
+    let at = lines.iter().rposition(|line| uptime(line).is_some());
+    let last = at.and_then(|at| uptime(lines.remove(at)));
     if let Some(status) = lines.last().and_then(|line| line.strip_prefix("status ")) {
         output.status = output.status.and_then(|_| status.trim().parse().ok()).or(output.status);
         lines.pop();

@@ -142,3 +142,17 @@ proptest! {
         let _ = read_date(&line);
     }
 }
+
+#[test]
+fn cut_log_gives_what_was_read_with_a_note() {
+    let reader = Reader::until(read_date("2024-09-01T12:13:14").unwrap());
+    let entry = reader.read("09-01 12:13:14.123  1  2 E Tag: one").unwrap();
+    let cut = || Error::Failed { what: "read the log", text: "read: unexpected EOF!".into() };
+    let entries = with_note(vec![entry.clone()], Some(cut())).unwrap();
+    assert_eq!(entries[0], entry);
+    let [_, note] = &entries[..] else { panic!("{entries:?}") };
+    assert_eq!((&*note.tag, note.priority), ("thumbwire", Priority::Warn));
+    assert!(note.message.contains("cut off") && note.message.contains("unexpected EOF"));
+    assert!(with_note(Vec::new(), Some(cut())).is_err());
+    assert_eq!(with_note(vec![entry.clone()], None).unwrap(), [entry]);
+}
