@@ -17,6 +17,7 @@ mod metrics;
 pub mod oauth;
 mod offers;
 mod progress;
+mod repair;
 mod server;
 mod stdin_lines;
 mod subscriptions;

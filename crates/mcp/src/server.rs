@@ -41,6 +41,7 @@ use super::elicitation::{self, AskingMode, ElicitingUser};
 use super::grant::Grant;
 use super::offers;
 use super::progress::{MAX_UNREAD, ProgressQueue, ProgressReports, notify_progress};
+use super::repair::fault;
 use super::stdin_lines::{Lines, UNREADABLE};
 use super::subscriptions::{self, Changes, Subscriptions};
 use super::tasks::Tasks;
@@ -644,8 +645,7 @@ impl ServerHandler for Server {
         Ok(offers::completion(values))
     }
 
-    /// Also gets malformed `tools/call` requests: without a name, or with arguments that are not an
-    /// object.
+    /// Also gets malformed requests of known methods, such as a `tools/call` without a name.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -657,11 +657,10 @@ impl ServerHandler for Server {
                 let text = format!("Parse error: {}", reason.unwrap_or_default());
                 ErrorData::new(ErrorCode::PARSE_ERROR, text, None)
             }
-            "tools/call" => {
-                let text = "tools/call requires `name`, and `arguments` must be an object";
-                ErrorData::new(ErrorCode::INVALID_PARAMS, text, None)
-            }
-            other => unknown_method(other),
+            method => match fault(method, request.params.as_ref()) {
+                Some(text) => ErrorData::new(ErrorCode::INVALID_PARAMS, text, None),
+                None => unknown_method(method),
+            },
         })
     }
 }

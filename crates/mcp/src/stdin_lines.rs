@@ -1,7 +1,8 @@
 //! Checks each line from a client before rmcp reads it: rmcp silently ignores unreadable lines, and
 //! their sender would wait until its own timeout.
 //!
-//! [`Lines`] passes on each line of JSON, byte for byte. An invalid line that looks like a request
+//! [`Lines`] passes on each line of JSON, byte for byte, unless it can be repaired
+//! ([`repair()`]). An invalid line that looks like a request
 //! becomes a request for [`UNREADABLE`] with the same id, so that it gets an error response; the
 //! first other invalid line is logged to stderr.
 
@@ -12,6 +13,8 @@ use std::task::{Context, Poll, ready};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
+
+use super::repair::repair;
 
 /// The method of a request that could not be parsed. Its parameter `why` has the reason.
 pub(super) const UNREADABLE: &str = "thumbwire/unreadable";
@@ -91,7 +94,14 @@ impl<R> Lines<R> {
         let reason = match serde_json::from_slice::<Value>(without_mark(&self.line)) {
             _ if too_long => format!("the line is longer than {} MiB", MAX_LENGTH >> 20),
             Err(error) if !self.line.trim_ascii().is_empty() => error.to_string(),
-            Ok(_) | Err(_) => return self.ready.append(&mut self.line),
+            Ok(message) if lacks_method(&message) => "`method` is missing".into(),
+            Ok(mut message) => {
+                if repair(&mut message) {
+                    self.line = format!("{message}\n").into_bytes();
+                }
+                return self.ready.append(&mut self.line);
+            }
+            Err(_) => return self.ready.append(&mut self.line),
         };
         let line = std::mem::take(&mut self.line);
         match id(&line) {
@@ -144,6 +154,12 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
         this.passed += some;
         Poll::Ready(Ok(()))
     }
+}
+
+/// Whether a message has an id, but is neither a request nor a response.
+fn lacks_method(message: &Value) -> bool {
+    message.get("id").is_some()
+        && ["method", "result", "error"].iter().all(|key| message.get(key).is_none())
 }
 
 /// Some editors write a byte order mark.
@@ -230,6 +246,7 @@ mod tests {
             (r#"{"params":{"id":1,"x":1e999},"id" : "a\"b"}"#, r#""a\"b""#, "number out of range"),
             (r#"{"id":-7,"params":{"half":"#, "-7", "EOF"),
             (r#"  {"a":"id","id":12 oops"#, "12", "expected"),
+            (r#"{"jsonrpc":"2.0","id":8,"params":{}}"#, "8", "`method` is missing"),
         ];
         for (line, id, reason) in cases {
             let (passed, first_invalid) = read(format!("{line}\n{{}}\n").as_bytes()).await;

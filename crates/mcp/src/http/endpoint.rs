@@ -42,6 +42,7 @@ use crate::elicitation::has_forms;
 use crate::grant::Grant;
 use crate::metrics::Gauges;
 use crate::oauth::METADATA_PATH;
+use crate::repair::repair;
 use crate::server::{SUPPORTED, Server, ToolRefusal};
 use crate::subscriptions::Changes;
 use crate::unknown_method::name_method;
@@ -217,6 +218,10 @@ impl McpEndpoint {
         })?;
         let mut message: Value =
             serde_json::from_slice(&body).map_err(|error| Rejection::no_json(&error))?;
+        let body = match repair(&mut message) {
+            true => message.to_string().into(),
+            false => body,
+        };
         let head = MessageHead::read(&message)?;
         let in_message = message["params"]["_meta"].get(REVISION_OF_A_REQUEST).is_some();
         let old = !in_message && is_old(&parts.headers).map_err(|it| it.of(head.id.as_ref()))?;
