@@ -7,7 +7,6 @@
 
 pub mod android;
 pub mod app_tools;
-mod coerce;
 pub mod mobile;
 mod observation;
 pub mod prompts;
@@ -24,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use thumbwire_base::truncate;
 use thumbwire_device::with_backends;
 use tokio::time::Instant;
 
@@ -60,7 +60,7 @@ pub struct Toolset {
     /// The argument in which clients of the original server nest all others. Both forms are
     /// accepted.
     pub nested: Option<&'static str>,
-    /// Whether the schema check refuses unknown arguments; `false` if the tools do it themselves,
+    /// Whether the schema check refuses misspelt arguments; `false` if the tools do it themselves,
     /// in their own words.
     pub refuses_unknown: bool,
     /// Whether clients choose their device. If not, all clients of a server have the same one.
@@ -171,9 +171,7 @@ impl Toolset {
         perform: &dyn Perform,
     ) -> Reply {
         self.unnest(tool, &mut arguments);
-        if tool.lenient {
-            coerce::coerce(&tool.schema, &mut arguments);
-        }
+        schema::read_arguments(&tool.schema, &mut arguments);
         let began = Instant::now();
         let client = call.client.clone();
         let mark = self.resources.as_ref().map_or(0, |resources| resources.mark());
@@ -192,13 +190,25 @@ impl Toolset {
                 took: began.elapsed(),
             })
         };
-        let valid = validate_arguments(tool.checked_schema(), &arguments).and_then(|valid| {
-            let unknown = match self.refuses_unknown {
-                true => schema::unknown(&tool.schema, &valid),
-                false => Vec::new(),
-            };
-            if unknown.is_empty() { Ok(valid) } else { Err(unknown) }
-        });
+        let unknown = schema::unknown(&tool.schema, &arguments);
+        let mut misfits = schema::check(tool.checked_schema(), &arguments);
+        misfits.retain(|it| !matches!(it.rule, Rule::Unknown { closest: None }));
+        if misfits.is_empty() && self.refuses_unknown {
+            misfits = schema::misspelt(&unknown, &arguments);
+        }
+        let ignored: Vec<String> = unknown
+            .into_iter()
+            .filter(|(_, closest)| closest.is_none())
+            .map(|(name, _)| name)
+            .collect();
+        let is_valid = misfits.is_empty();
+        let valid = match is_valid {
+            true => {
+                arguments.retain(|name, _| !ignored.contains(name));
+                Ok(arguments.clone())
+            }
+            false => Err(misfits),
+        };
         let mut reply = match valid {
             Ok(mut fitting) => {
                 let whole = fitting.clone();
@@ -226,6 +236,9 @@ impl Toolset {
             }
             let added = resources.added_since(mark, &client);
             reply.content.extend(added.into_iter().map(Content::Link));
+        }
+        if is_valid && !ignored.is_empty() {
+            reply.content.push(Content::Text(ignored_text(&ignored)));
         }
         let reply = reply.made_visible();
         // Only in tests: a user is better served by a result than by a panic.
@@ -301,8 +314,20 @@ impl Toolset {
     }
 }
 
-/// Validates arguments against a tool's published schema and normalizes them: nulls are dropped,
-/// 3.0 becomes 3.
+/// Says which arguments had no effect.
+fn ignored_text(ignored: &[String]) -> String {
+    const MAX_COUNT: usize = 10;
+    const MAX_LENGTH: usize = 60;
+    let names: Vec<String> = ignored
+        .iter()
+        .take(MAX_COUNT)
+        .map(|name| format!("`{}`", truncate(name, MAX_LENGTH)))
+        .collect();
+    let verb = if ignored.len() == 1 { "is not an argument" } else { "are not arguments" };
+    format!("Ignored: {} {verb} of this tool", names.join(", "))
+}
+
+/// Reads arguments by a tool's published schema, and validates them.
 ///
 /// # Errors
 /// All violations.
@@ -311,8 +336,7 @@ pub fn validate_arguments(
     arguments: &Map<String, Value>,
 ) -> Result<Map<String, Value>, Vec<SchemaViolation>> {
     let mut arguments = arguments.clone();
-    schema::drop_nulls(schema, &mut arguments);
-    schema::normalize_integers(schema, &mut arguments);
+    schema::read_arguments(schema, &mut arguments);
     let misfits = schema::check(schema, &arguments);
     if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
 }

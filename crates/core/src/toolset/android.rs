@@ -99,7 +99,7 @@ pub fn toolset() -> Toolset {
     ];
     let choosing = |tool: &Tool| matches!(&*tool.name, "get_devices" | "select_device");
     let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
-    let tools = tools.into_iter().map(with_device).map(Tool::lenient).collect();
+    let tools = tools.into_iter().map(with_device).collect();
     Toolset {
         nested: Some("params"),
         refuses_unknown: true,

@@ -36,8 +36,6 @@ pub struct Tool {
     typed: Option<&'static str>,
     /// How much of the screen a reply shows, if the tool acts on it.
     pub(super) observe: Option<ObserveMode>,
-    /// Whether to coerce arguments of nearly the right type.
-    pub(super) lenient: bool,
     /// What arguments are checked against, if that asks for less than the published schema.
     relaxed: Option<Map<String, Value>>,
     pub(super) handler: Arc<dyn Handler>,
@@ -185,7 +183,6 @@ impl Tool {
             is_long: false,
             typed: None,
             observe: None,
-            lenient: false,
             relaxed: None,
             handler,
         }
@@ -335,11 +332,6 @@ impl Tool {
     /// What arguments are checked against.
     pub(super) fn checked_schema(&self) -> &Map<String, Value> {
         self.relaxed.as_ref().unwrap_or(&self.schema)
-    }
-
-    /// Also accepts arguments of nearly the right type.
-    pub(super) fn lenient(self) -> Self {
-        Self { lenient: true, ..self }
     }
 
     /// Removes and returns the `device` argument, if the tool has it.

@@ -2,8 +2,8 @@
 
 use strsim::osa_distance;
 
-/// The known name that is most like `name`: one differs from the other in few characters, or
-/// contains it. `None` if none is alike.
+/// The known name that is most like `name`: one differs from the other in few characters, `name` is
+/// a part of it, or goes on after it. `None` if none is alike.
 pub(super) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     /// A longer name than any argument is not worth a comparison.
     const MAX_LENGTH: usize = 64;
@@ -24,8 +24,9 @@ fn distance(name: &str, known: &str) -> Option<usize> {
     if edits <= name.len().min(known.len()) / 3 {
         return Some(edits);
     }
-    let (short, long) = if name.len() < known.len() { (&name, &known) } else { (&known, &name) };
-    (short.len() >= 2 && long.contains(short.as_str())).then_some(edits)
+    // `id` is short for `element_id`, but `sessionId` is no long form of `id`.
+    let is_part = name.len() >= 2 && known.contains(&name);
+    (is_part || known.len() >= 2 && name.starts_with(&known)).then_some(edits)
 }
 
 #[cfg(test)]
@@ -45,6 +46,7 @@ mod tests {
         check("clear_existing", Some("clear"));
         check("CLEAR", Some("clear"));
         check("submit", None);
+        check("session_text", None);
         check("y", None);
         check("", None);
         check(&"text".repeat(1000), None);
