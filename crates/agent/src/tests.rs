@@ -128,9 +128,12 @@ impl Perform for Phone {
                 advance(time).await;
                 Outcome::Done
             }
-            Action::Launch(AppSelector::Id(app)) => {
-                Outcome::Launched(LaunchResult { app, text: String::new(), locked: None })
-            }
+            Action::Launch(AppSelector::Id(app)) => Outcome::Launched(LaunchResult {
+                app,
+                text: String::new(),
+                locked: None,
+                in_front: None,
+            }),
             Action::TapElement(Target::Listed(ElementId::Number(number))) => {
                 if let Some(token) = &self.cancels {
                     token.cancel();

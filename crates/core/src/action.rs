@@ -34,6 +34,7 @@ pub use call::{
 };
 pub use client::{ClientId, ClientName, Scope};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};
+pub(crate) use failure::what_they_lack;
 pub use failure::{Cause, CauseClass, Failure};
 pub use file_names::{FileNameError, MAX_NAME, check_name};
 pub use listed_device::{DeviceKind, ListedDevice};
@@ -192,6 +193,9 @@ pub struct TextInput {
     pub clear: bool,
     /// Whether to press Enter afterwards.
     pub submit: bool,
+    /// Whether to type even if no text field has the focus, as into a game.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blind: bool,
 }
 
 impl TextInput {

@@ -65,6 +65,7 @@ use crate::event::{Event, EventSink as _, EventSinks};
 use crate::input_files::InputFolder;
 use crate::providers::{DeviceChange, DeviceProviders};
 use crate::random;
+use crate::snapshot::Snapshot;
 use attached_device::AttachedDevice;
 use connections::Connections;
 pub use leasing::Lease;
@@ -314,9 +315,23 @@ impl<'a> SessionCall<'a> {
             }
             Action::ScreenshotAndSnapshot(options) => {
                 let attached = self.attached().await?;
-                let (picture, snapshot, _) =
-                    attached.screenshot_and_snapshot(options.format).await?;
-                attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot));
+                let (picture, snapshot) = match attached
+                    .screenshot_and_snapshot(options.format)
+                    .await
+                {
+                    Ok((picture, snapshot, _)) => {
+                        attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot));
+                        (picture, snapshot)
+                    }
+                    // A screen that never rests still has a picture.
+                    Err(Failure { cause: Cause::NotReady { text }, .. })
+                        if text.contains("keeps moving") =>
+                    {
+                        let picture = attached.screenshot(options).await?;
+                        (picture, Arc::new(Snapshot::unread(text)))
+                    }
+                    Err(failure) => return Err(failure),
+                };
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
                     screenshot: screenshots::shaped(picture, options).await?,
                     snapshot,

@@ -66,6 +66,12 @@ impl Snapshot {
         snapshot
     }
 
+    /// A snapshot of a screen whose elements could not be read, and why.
+    pub fn unread(reason: String) -> Self {
+        let tree = Tree { unread: Some(reason), ..Tree::default() };
+        Self { tree, showing: Vec::new(), refs: Vec::new() }
+    }
+
     /// The part of a node's rectangle that is on the screen, covered or not; empty if it is
     /// outside.
     pub fn shown(&self, node: usize) -> Rect {

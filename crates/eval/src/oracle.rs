@@ -118,7 +118,7 @@ impl Oracle<'_> {
             text: fill(text, &self.read),
             into: Some(Target::listed(ControlNumber::at(at))),
             clear: true,
-            submit: false,
+            ..TextInput::default()
         };
         self.act(request::Type(typing)).await
     }

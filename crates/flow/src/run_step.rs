@@ -112,7 +112,7 @@ impl CaseRunner<'_> {
             },
             StepKind::Type { text, .. } => {
                 let text = self.with_copied(text);
-                self.type_text(TextInput::of(text), timeout).await
+                self.type_text(anywhere(text), timeout).await
             }
             StepKind::ScrollTo(scroll) => self.scroll_to(scroll).await,
             StepKind::Expect(expected) => self.check(expected, timeout).await,
@@ -138,12 +138,12 @@ impl CaseRunner<'_> {
             }
             StepKind::Paste => {
                 let copied = self.state.copied.clone();
-                self.type_text(TextInput::of(copied), timeout).await
+                self.type_text(anywhere(copied), timeout).await
             }
             StepKind::TypeRandom(kind) => {
                 let text =
                     random_text(*kind).map_err(|what| StepError::new(FailureKind::Step, what))?;
-                self.type_text(TextInput::of(text), timeout).await
+                self.type_text(anywhere(text), timeout).await
             }
             StepKind::Erase(many) => self.erase(*many, timeout).await,
             StepKind::HideKeyboard => self.hide_keyboard().await,
@@ -198,4 +198,9 @@ impl CaseRunner<'_> {
 
 pub(super) fn here(step: &FlowStep, error: StepError) -> StepFailure {
     StepFailure { error, text: step.to_string(), at: step.at.clone() }
+}
+
+/// A text for whatever takes keys: Maestro's `inputText` does not ask for a field with the focus.
+pub(super) fn anywhere(text: impl Into<String>) -> TextInput {
+    TextInput { blind: true, ..TextInput::of(text) }
 }

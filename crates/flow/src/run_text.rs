@@ -11,6 +11,7 @@ use super::assert::mismatch;
 use super::case_runner::{CaseRunner, StepError};
 use super::element_pattern::{COPIED_TEXT, ElementPattern};
 use super::report::FailureKind;
+use super::run_step::anywhere;
 use thumbwire_core::action::{Action, Cause, Observe, TextInput, WaitCondition, request};
 
 /// The time limit of an installation. A large app takes minutes over Wi-Fi.
@@ -160,7 +161,7 @@ impl CaseRunner<'_> {
         timeout: Duration,
     ) -> Result<(), StepError> {
         let text = self.clipboard().await?;
-        self.type_text(TextInput::of(text), timeout).await
+        self.type_text(anywhere(text), timeout).await
     }
 
     async fn clipboard(&mut self) -> Result<String, StepError> {

@@ -339,10 +339,12 @@ impl Phone<'_> {
     async fn type_text(&self, arguments: TypeArguments) -> FunctionResult {
         let TypeArguments { text, control_id, clear_current_text: clear } = arguments;
         let into = Some(listed(&control_id)?);
-        let input = TextInput { text: text.clone(), into, clear, submit: false };
+        let input = TextInput { text: text.clone(), into, clear, ..TextInput::default() };
         let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         let budget = TYPING + TYPING_EACH.saturating_mul(characters).min(MAX_TYPING);
-        let TypeResult { field, into, .. } = self.request(request::Type(input), budget).await?;
+        let TypeResult { field, into, tapped, .. } =
+            self.request(request::Type(input), budget).await?;
+        let into = into.filter(|_| tapped);
         let doubt = field.doubt(&text).map(|doubt| format!(" ({doubt})")).unwrap_or_default();
         let cleared = clear.then(|| "Cleared existing text".to_owned());
         let typed = format!("Typed text: '{text}'{doubt}");
@@ -446,11 +448,11 @@ impl Phone<'_> {
             true => AppSelector::Id(AppId(name.into())),
             false => AppSelector::Named(name.into()),
         };
-        let LaunchResult { app: AppId(app), locked, .. } =
-            self.act(request::Launch(selector)).await?;
+        let launched = self.act(request::Launch(selector)).await?;
+        let but = launched.but();
+        let LaunchResult { app: AppId(app), .. } = launched;
         let shown = truncate(name, MAX_TEXT);
         let named = if app == name { String::new() } else { format!(" ({shown:?})") };
-        let but = locked.map(|state| format!(", but {state}")).unwrap_or_default();
         let message = format!("Launched {app}{named}{but}");
         Ok(FunctionReply { message, launched: Some(app), ..FunctionReply::default() })
     }

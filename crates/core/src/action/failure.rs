@@ -8,7 +8,7 @@ use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
 use super::client::ClientName;
-use super::listed_device::{self, ListedDevice};
+use super::listed_device::{self, DeviceKind, ListedDevice};
 use super::outcome::UnexpectedOutcome;
 use super::package_refusal;
 
@@ -487,9 +487,10 @@ impl Failure {
             Cause::NoDeviceChosen { devices } if devices.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""
             }
-            Cause::NoDeviceChosen { .. } => {
-                "select one of these devices, or start with `--device ID`"
-            }
+            Cause::NoDeviceChosen { devices } => match what_they_lack(devices) {
+                Some(steps) => return steps,
+                None => "select one of these devices, or start with `--device ID`",
+            },
             Cause::AppNotFound { .. } => "list the installed apps and check the id",
             Cause::AppNotLaunchable { .. } => {
                 "launch another app; this one has no screen of its own to start with"
@@ -545,7 +546,13 @@ impl Failure {
                 );
             }
             Cause::Refused { .. } => "try something else",
+            Cause::NotReady { text } if text.contains("keeps moving") => {
+                "take a screenshot and tap by its coordinates; this screen does not rest"
+            }
             Cause::NotReady { .. } => "wait a second and try again",
+            Cause::DeviceError { text } if text.contains("SecurityException") => {
+                "the phone does not allow it, so trying again does not help; try another way"
+            }
             Cause::DeviceError { .. } if self.side_effect == SideEffect::None => {
                 "try again; if it fails again, try another way"
             }
@@ -560,6 +567,22 @@ impl Failure {
             SideEffect::Possible => format!("the action may have happened: {advice}"),
         }
     }
+}
+
+/// What each of these devices lacks, if none of them can be used.
+pub(crate) fn what_they_lack(devices: &[ListedDevice]) -> Option<String> {
+    const MAX_COUNT: usize = 5;
+    let steps: Vec<String> = devices
+        .iter()
+        .filter(|device| device.kind != DeviceKind::BuiltIn)
+        .map(|device| {
+            let step = device.next_step().filter(|_| device.state != ListedDevice::NOT_YET)?;
+            Some(format!("{}: {step}", name(&device.id)))
+        })
+        .collect::<Option<_>>()?;
+    let more = steps.len().saturating_sub(MAX_COUNT);
+    let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
+    (!steps.is_empty()).then(|| format!("{}{tail}", steps[..steps.len() - more].join("; ")))
 }
 
 #[cfg(test)]

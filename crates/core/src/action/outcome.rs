@@ -239,6 +239,19 @@ pub struct LaunchResult {
     pub text: String,
     /// What hides it, if the phone is locked or its screen is off.
     pub locked: Option<LockState>,
+    /// What is in front in its place: what it handed over to, or a dialog.
+    pub in_front: Option<String>,
+}
+
+impl LaunchResult {
+    /// What is to be said besides that it was launched; begins with a comma.
+    pub fn but(&self) -> String {
+        match (&self.locked, &self.in_front) {
+            (Some(state), _) => format!(", but {state}"),
+            (None, Some(front)) => format!(", but {front} is in front"),
+            (None, None) => String::new(),
+        }
+    }
 }
 
 /// A file that was written on the phone.
@@ -303,8 +316,10 @@ pub struct TypeResult {
     pub by: TypingMethod,
     /// What the field shows afterwards.
     pub field: Readback,
-    /// The field that was tapped first, if one was named.
+    /// The named field, if one was named.
     pub into: Option<TapResult>,
+    /// Whether it was tapped. A field that had the focus already is not.
+    pub tapped: bool,
 }
 
 /// An element that was tapped.

@@ -71,6 +71,7 @@ fn every_action() -> Vec<Action> {
             into: Some(Target::id("title")),
             clear: true,
             submit: true,
+            blind: true,
         }),
         Action::Press(Key::VolumeUp),
         Action::Press(Key::Android(KeyCode(66))),

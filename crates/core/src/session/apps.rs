@@ -7,8 +7,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use thumbwire_device::{App, AppId, AppList, Key, LauncherApps, SideEffect};
-use tokio::time::Instant;
+use thumbwire_device::{App, AppId, AppList, Foreground, Key, LauncherApps, SideEffect};
+use tokio::time::{Instant, sleep};
 
 use super::app_names;
 use super::attached_device::AttachedDevice;
@@ -27,6 +27,14 @@ const NUMBERS_FRESH: Duration = Duration::from_secs(300);
 /// is read by later calls.
 const LISTING: Duration = Duration::from_secs(3);
 const LAUNCHING: Duration = Duration::from_secs(5);
+
+/// How long an app may take to come to the front; how long another one has to be there before it
+/// counts as what the app handed over to; how long nothing may be known; and the pause between two
+/// looks.
+const STARTING: Duration = Duration::from_secs(6);
+const HANDED_OVER: Duration = Duration::from_millis(1500);
+const UNSEEN: Duration = Duration::from_millis(600);
+const LOOKING: Duration = Duration::from_millis(200);
 
 /// How many matching apps are tried at most. Each app without an activity to start takes an old
 /// phone 2 s.
@@ -109,9 +117,15 @@ impl AttachedDevice {
         // The phone starts only what its launcher shows.
         self.refuse_new_app(app)?;
         let _turn = self.screen.acting.lock().await;
-        let output = self.act(self.device.launch(app)).await?;
+        let done = self.launch_and_see(app).await?;
         self.screen.guard.learn_launcher([app.clone()]);
-        Ok(self.launched(app, output).await)
+        Ok(done)
+    }
+
+    async fn launch_and_see(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let before = self.look_in_front().await;
+        let output = self.act(self.device.launch(app)).await?;
+        self.launched(app, output, &before).await
     }
 
     /// Opens an address. Not behind a lock screen: the phone would wait there for the app to be
@@ -121,7 +135,8 @@ impl AttachedDevice {
             return Err(Cause::LinkNotAllowed { scheme }.into());
         }
         let _turn = self.screen.acting.lock().await;
-        if let Some(state) = self.look_in_front().await.lock() {
+        let before = self.look_in_front().await;
+        if let Some(state) = before.lock() {
             return Err(Cause::Locked(state).into());
         }
         self.refuse_link_to_other_app(url).await?;
@@ -129,19 +144,69 @@ impl AttachedDevice {
         let opened = self.act(opening).await?;
         let front = self.look_in_front().await;
         let named = || front.app().map(|front| front.app.clone());
-        let app = opened.or_else(named).unwrap_or_else(|| AppId(String::new()));
+        let app = opened.clone().or_else(named).unwrap_or_else(|| AppId(String::new()));
         if let Err(refused) = self.refuse_new_app(&app) {
             // The app that opens an address may pass it on. What it opened is left at once.
             self.act(self.device.press(Key::Home)).await?;
             return Err(Failure { side_effect: SideEffect::Possible, ..refused });
         }
-        Ok(Outcome::Launched(LaunchResult { app, text: String::new(), locked: front.lock() }))
+        match opened {
+            Some(app) => self.launched(&app, String::new(), &before).await,
+            None => Ok(Outcome::Launched(LaunchResult {
+                app,
+                text: String::new(),
+                locked: front.lock(),
+                in_front: None,
+            })),
+        }
     }
 
-    /// The outcome of a start, which an app survives behind a lock screen.
-    async fn launched(&self, app: &AppId, text: String) -> Outcome {
-        let locked = self.look_in_front().await.lock();
-        Outcome::Launched(LaunchResult { app: app.clone(), text, locked })
+    /// The outcome of a start: the app is seen in front, or what it handed over to, or a lock
+    /// screen, which it survives.
+    ///
+    /// # Errors
+    /// If it does not come to the front: what was there before still is, or the home screen, or the
+    /// app crashed.
+    async fn launched(
+        &self,
+        app: &AppId,
+        text: String,
+        before: &Foreground,
+    ) -> Result<Outcome, Failure> {
+        let began = Instant::now();
+        let front = loop {
+            let front = self.look_in_front().await;
+            let patience = match &front {
+                Foreground::App(shown) if shown.app == *app => Duration::ZERO,
+                Foreground::Keyguard | Foreground::ScreenOff => Duration::ZERO,
+                Foreground::System { title } if is_crash(title) => Duration::ZERO,
+                Foreground::Unknown => UNSEEN,
+                shown if is_elsewhere(shown, before) => HANDED_OVER,
+                _ => STARTING,
+            };
+            if began.elapsed() >= patience {
+                break front;
+            }
+            sleep(LOOKING).await;
+        };
+        let failed = match &front {
+            Foreground::App(shown) if shown.app == *app => false,
+            Foreground::System { title } => is_crash(title) && title.contains(&app.0),
+            Foreground::App(_) => !is_elsewhere(&front, before),
+            Foreground::Unknown | Foreground::Keyguard | Foreground::ScreenOff => false,
+        };
+        if failed {
+            let text = format!("{app} was started, but {front} is in front");
+            let cause = Cause::DeviceError { text };
+            return Err(Failure { cause, side_effect: SideEffect::Possible });
+        }
+        let other = match &front {
+            Foreground::App(shown) if shown.app != *app => Some(front.to_string()),
+            Foreground::System { .. } => Some(front.to_string()),
+            _ => None,
+        };
+        let locked = front.lock();
+        Ok(Outcome::Launched(LaunchResult { app: app.clone(), text, locked, in_front: other }))
     }
 
     /// The app with this number in the most recent listing. If the listing is old, the phone is
@@ -234,8 +299,8 @@ impl AttachedDevice {
         let _turn = self.screen.acting.lock().await;
         let mut unlaunchable = None;
         for app in meant.into_iter().take(MAX_TRIED) {
-            match self.act(self.device.launch(app)).await {
-                Ok(output) => return Ok(self.launched(app, output).await),
+            match self.launch_and_see(app).await {
+                Ok(done) => return Ok(done),
                 Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}
                 Err(failure) if matches!(failure.cause, Cause::AppNotLaunchable { .. }) => {
                     unlaunchable.get_or_insert(failure);
@@ -245,6 +310,21 @@ impl AttachedDevice {
         }
         Err(unlaunchable.unwrap_or_else(|| Cause::AppNotFound { app: word.into() }.into()))
     }
+}
+
+/// Whether another app is in front than before, and not the home screen. All makers call theirs
+/// launcher or home.
+fn is_elsewhere(front: &Foreground, before: &Foreground) -> bool {
+    let Some(shown) = front.app() else { return false };
+    let name = shown.app.0.to_ascii_lowercase();
+    let is_home = name.contains("launcher") || name.split('.').any(|part| part == "home");
+    !is_home && before.app().is_none_or(|before| before.app != shown.app)
+}
+
+/// Whether a window of the system says that an app crashed or hangs (AOSP, `AppErrorDialog`,
+/// `AppNotRespondingDialog`).
+fn is_crash(title: &str) -> bool {
+    title.starts_with("Application Error") || title.starts_with("Application Not Responding")
 }
 
 /// A phone whose launcher cannot be asked still has ids. A phone that is lost has nothing.

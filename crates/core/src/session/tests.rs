@@ -14,7 +14,7 @@ mod studio;
 mod turning;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
@@ -47,6 +47,10 @@ struct Fake {
     cannot_start: Mutex<Vec<String>>,
     /// Includes apps that could not be started.
     launched: Mutex<Vec<String>>,
+    /// Its screen never rests.
+    keeps_moving: AtomicBool,
+    /// What is in front, one after the other; the last one stays. Nothing is known if empty.
+    fronts: Mutex<Vec<Foreground>>,
     /// How often it listed its apps.
     listed: AtomicUsize,
     /// How often its info was read.
@@ -75,6 +79,8 @@ impl Fake {
             apps: Mutex::default(),
             cannot_start: Mutex::default(),
             launched: Mutex::default(),
+            keeps_moving: AtomicBool::new(false),
+            fronts: Mutex::default(),
             listed: AtomicUsize::new(0),
             infos: AtomicUsize::new(0),
             pictures: Mutex::default(),
@@ -106,6 +112,10 @@ impl Device for Fake {
         self.most_looking.fetch_max(at_once, Ordering::SeqCst);
         tokio::task::yield_now().await;
         self.looking.fetch_sub(1, Ordering::SeqCst);
+        if self.keeps_moving.load(Ordering::SeqCst) {
+            let text = "the screen keeps moving".into();
+            return Err(Error::NotReady { what: "dump the screen", text });
+        }
         Ok(lock(&self.tree).clone())
     }
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
@@ -135,7 +145,9 @@ impl Device for Fake {
         Ok(())
     }
     async fn foreground(&self) -> Result<Foreground, Error> {
-        Ok(Foreground::Unknown)
+        let mut fronts = lock(&self.fronts);
+        let next = if fronts.len() > 1 { Some(fronts.remove(0)) } else { fronts.first().cloned() };
+        Ok(next.unwrap_or_default())
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
         let screen = *lock(&self.size);

@@ -12,8 +12,8 @@ mod tests;
 use std::time::Duration;
 
 use thumbwire_device::{
-    ByteString, Editor, EditorSize, Key, Node, SideEffect, Tree, TreeDetail, TypingMethod,
-    text_field,
+    ByteString, Editor, EditorSize, Key, Node, Platform, SideEffect, Tree, TreeDetail,
+    TypingMethod, text_field,
 };
 use tokio::time::Instant;
 
@@ -43,17 +43,17 @@ impl AttachedDevice {
         let typing = &submitted_apart(typing);
         // A typing error says itself whether text was typed; the steps around it are added here.
         let acted = |failure| Failure { side_effect: self.acted(), ..failure };
+        // Refuse unsupported text before tapping or erasing anything.
+        if let Some(editing) = self.device.facets().text {
+            editing.check_text(&typing.text).await.map_err(|error| self.failed(&error))?;
+        }
         let prepared = if typing.into.is_some() || typing.clear {
-            // Refuse unsupported text before tapping or erasing anything.
-            if let Some(editing) = self.device.facets().text {
-                editing.check_text(&typing.text).await.map_err(|error| self.failed(&error))?;
-            }
             self.prepare(typing).await.map_err(acted)?
         } else {
-            let before = self.listed();
             PreparedField {
                 into: None,
-                before,
+                tapped: false,
+                before: self.focused_field(typing).await?,
                 cleared: Readback::Same,
                 at_end: false,
                 replaced: None,
@@ -66,22 +66,22 @@ impl AttachedDevice {
             None => self.act(self.device.type_text(&typing.text)).await,
         };
         let by = by.map_err(|failure| if untouched { failure } else { acted(failure) })?;
-        let into = prepared.into.clone();
+        let (into, tapped) = (prepared.into.clone(), prepared.tapped);
         let field = self.finish(typing, prepared).await.map_err(acted)?;
-        Ok(Outcome::Typed(TypeResult { by, field, into }))
+        Ok(Outcome::Typed(TypeResult { by, field, into, tapped }))
     }
 
     /// Before typing: taps and clears the field.
     async fn prepare(&self, typing: &TextInput) -> Result<PreparedField, Failure> {
-        let (into, field, editor) = match &typing.into {
+        let (into, tapped, field, editor) = match &typing.into {
             Some(target) => {
-                let (hit, field, editor) = self.focus(target).await?;
-                (Some(hit), field, editor)
+                let FocusedField { hit, tapped, field, editor } = self.focus(target).await?;
+                (Some(hit), tapped, field, editor)
             }
             None => {
-                let field = self.field().await?.ok_or_else(nothing_to_clear)?;
+                let field = self.field().await?.ok_or_else(|| no_focus("clear"))?;
                 let editor = self.editor_of(&field).await;
-                (None, field, editor)
+                (None, false, field, editor)
             }
         };
         let mut before = FieldBefore::of(&field);
@@ -109,7 +109,7 @@ impl AttachedDevice {
         } else if typing.into.is_some() {
             self.move_to_end(&field, &before.holds, editor.as_ref()).await?;
         }
-        Ok(PreparedField { into, before: Some(before), cleared, at_end, replaced })
+        Ok(PreparedField { into, tapped, before: Some(before), cleared, at_end, replaced })
     }
 
     /// Replaces what the field has in one step, if the phone can.
@@ -205,18 +205,18 @@ impl AttachedDevice {
 
     /// Gives the target the focus, and returns the field that has it afterwards. A field that has
     /// it already is not tapped: that would move the cursor into its text.
-    async fn focus(&self, target: &Target) -> Result<(TapResult, Node, Option<Editor>), Failure> {
+    async fn focus(&self, target: &Target) -> Result<FocusedField, Failure> {
         let hit = self.aim(target, AimedFor::Text).await?;
         let meant = &hit.snapshot.tree.nodes[hit.node];
         if text_field::is_text_field(meant) && meant.flags.focused {
             let editor = self.editor_of(meant).await;
-            let node = meant.clone();
-            return Ok((hit, node, editor));
+            let field = meant.clone();
+            return Ok(FocusedField { hit, tapped: false, field, editor });
         }
         self.tap_at(target, &hit).await?;
         if let Some(editor) = self.editor_after_tap(&hit).await? {
-            let node = hit.snapshot.tree.nodes[hit.node].clone();
-            return Ok((hit, node, Some(editor)));
+            let field = hit.snapshot.tree.nodes[hit.node].clone();
+            return Ok(FocusedField { hit, tapped: true, field, editor: Some(editor) });
         }
         // Reading the tree also gives the field time: text typed while it opens loses its beginning
         // (reported for phones with Android 14).
@@ -224,11 +224,11 @@ impl AttachedDevice {
         let missed = has_missed(&hit, &tree);
         let focused = text_field::focused(&tree).map(|at| tree.nodes.swap_remove(at));
         let reason = match focused {
-            Some(node)
-                if !missed && (node.bounds.contains(hit.at) || !was_focused(&hit, &node)) =>
+            Some(field)
+                if !missed && (field.bounds.contains(hit.at) || !was_focused(&hit, &field)) =>
             {
-                let editor = self.editor_of(&node).await;
-                return Ok((hit, node, editor));
+                let editor = self.editor_of(&field).await;
+                return Ok(FocusedField { hit, tapped: true, field, editor });
             }
             Some(_) => "a tap on it left the focus in another field",
             None => "a tap on it did not focus a text field",
@@ -269,13 +269,36 @@ impl AttachedDevice {
         }
     }
 
-    /// What the focused field holds, if a snapshot since the last action shows it. Its age does not
-    /// matter: fields seldom change by themselves, and if this one did, the later content matches
-    /// neither.
-    fn listed(&self) -> Option<FieldBefore> {
-        let (look, unacted) = self.last_snapshot()?;
-        let node = &look.tree.nodes[text_field::focused(&look.tree)?];
-        (unacted && !node.flags.password).then(|| FieldBefore::of(node))
+    /// What the focused field holds, if that is known without a look: if a snapshot since the last
+    /// action shows it. Its age does not matter: fields seldom change by themselves, and if this
+    /// one did, the later content matches neither.
+    ///
+    /// # Errors
+    /// If no field has the focus: the keys would go nowhere, or to shortcuts of the app.
+    async fn focused_field(&self, typing: &TextInput) -> Result<Option<FieldBefore>, Failure> {
+        if let Some((look, true)) = self.last_snapshot()
+            && let Some(at) = text_field::focused(&look.tree)
+        {
+            let node = &look.tree.nodes[at];
+            return Ok((!node.flags.password).then(|| FieldBefore::of(node)));
+        }
+        // Drivers of iPhones refuse it themselves.
+        let is_refused = self.identity().platform == Platform::Android && !typing.blind;
+        if !is_refused || typing.text.is_empty() {
+            return Ok(None);
+        }
+        if let Some(editing) = self.device.facets().text
+            && let Ok(Some(_)) = editing.editor().await
+        {
+            return Ok(None);
+        }
+        let Ok(tree) = self.tree_for_typing().await else { return Ok(None) };
+        match text_field::focused(&tree) {
+            Some(at) => Ok(Some(FieldBefore::of(&tree.nodes[at]))),
+            // A field that an app draws itself is not in the tree, but has a keyboard.
+            None if tree.keyboard.is_some() => Ok(None),
+            None => Err(no_focus("type")),
+        }
     }
 
     /// The field that has focus now.
@@ -317,7 +340,7 @@ impl AttachedDevice {
                 return Ok(Readback::Same);
             }
             let Some(then) = self.field().await? else {
-                return Err(Failure { side_effect: SideEffect::Possible, ..nothing_to_clear() });
+                return Err(Failure { side_effect: SideEffect::Possible, ..no_focus("clear") });
             };
             if then.text.is_empty() || text_field::is_showing_hint(&then) {
                 return Ok(Readback::Same);
@@ -452,14 +475,25 @@ fn submitted_apart(typing: &TextInput) -> TextInput {
     }
 }
 
-fn nothing_to_clear() -> Failure {
-    let reason = "cannot clear: no text field has focus. Name the field or tap it first";
-    Cause::Refused { reason: reason.into() }.into()
+fn no_focus(what: &str) -> Failure {
+    let reason = format!("cannot {what}: no text field has focus. Name the field or tap it first");
+    Cause::Refused { reason }.into()
+}
+
+/// A field that got or has the focus.
+struct FocusedField {
+    /// The target.
+    hit: TapResult,
+    tapped: bool,
+    /// The field that has the focus now: the target, or one that it opened.
+    field: Node,
+    editor: Option<Editor>,
 }
 
 /// What is known about the field before the text is sent.
 struct PreparedField {
     into: Option<TapResult>,
+    tapped: bool,
     before: Option<FieldBefore>,
     cleared: Readback,
     /// Whether the cursor was moved to the end of the text.

@@ -196,12 +196,7 @@ mod tests {
         let redaction = Redaction::default();
         for text in typed {
             let text = (*text).to_owned();
-            redaction.learn(&Action::Type(TextInput {
-                text,
-                into: None,
-                clear: false,
-                submit: false,
-            }));
+            redaction.learn(&Action::Type(TextInput::of(text)));
         }
         redaction
     }

@@ -358,6 +358,9 @@ async fn every_reply_has_the_documented_keys_in_order() {
     ] {
         let expected = shapes[tool].as_array().unwrap();
         assert_eq!(expected.len(), calls.len(), "{tool}");
+        if tool == "input_text" {
+            phone.does("tap_element", json!({ "content_desc": "New note" })).await;
+        }
         for (shape, mut arguments) in expected.iter().zip(calls) {
             for (name, list) in
                 [("recording_id", "list_active_recordings"), ("monitor_id", "list_active_monitors")]

@@ -286,6 +286,7 @@ impl Perform for Phone {
                 by: TypingMethod::Keys,
                 field: Readback::Same,
                 into: None,
+                tapped: false,
             }),
             Action::SaveScreenshot { name, fetch } => {
                 if let Some(name) = name {

@@ -35,21 +35,9 @@ async fn unknown_argument_is_refused_before_the_act_and_the_closest_is_named() {
         ),
         (
             every_group(),
-            "mobile_tap",
-            json!({ "x": 1, "y": 2, "submit": true }),
-            "`submit` is not an argument of this tool",
-        ),
-        (
-            every_group(),
-            "mobile_set_permission",
-            json!({ "bundle_id": "com.android.notes", "permission": "CAMERA", "granted": true, "user": 10 }),
-            "`user` is not an argument of this tool",
-        ),
-        (
-            every_group(),
-            "mobile_do",
-            json!({ "steps": [{ "press": "home" }], "dry_run": true }),
-            "`dry_run` is not an argument of this tool",
+            "mobile_swipe",
+            json!({ "start_x": 1, "start_y": 2, "end_x": 3, "end_y": 4, "dur": 2 }),
+            "`dur` is not an argument of this tool; did you mean `duration`?",
         ),
         (
             every_group(),
@@ -70,22 +58,38 @@ async fn unknown_argument_is_refused_before_the_act_and_the_closest_is_named() {
             "`clear` is not an argument of this tool; did you mean `clear_existing`?",
         ),
         (
-            android::toolset(),
-            "tap_screen",
-            json!({ "params": { "x": 1, "y": 2, "dry": 1 } }),
-            "`dry` is not an argument of this tool",
-        ),
-        (
             ufo::action(),
-            "tap",
-            json!({ "x": 1, "y": 2, "z": 3 }),
-            "Additional properties are not allowed ('z' was unexpected)",
+            "swipe",
+            json!({ "start_x": 1, "start_y": 2, "end_x": 3, "end_y": 4, "durations": 5 }),
+            "Additional properties are not allowed ('durations' was unexpected)",
         ),
     ] {
         let caller = caller(surface);
         let (is_error, text) = caller.call(tool, arguments).await;
         assert!(failed(is_error, &text) && text.contains(expected), "{tool}: {text}");
         assert!(caller.phone.commands().is_empty(), "{tool}");
+    }
+}
+
+/// As n8n and others add them to every call.
+#[tokio::test(start_paused = true)]
+async fn arguments_that_resemble_none_are_ignored_and_told() {
+    let more =
+        json!({ "sessionId": "7", "action": "sendMessage", "chatInput": "", "toolCallId": "c" });
+    for (surface, tool, arguments) in [
+        (every_group(), "mobile_tap", json!({ "x": "1", "y": 2 })),
+        (android::toolset(), "tap_screen", json!({ "params": { "x": 1, "y": "2" } })),
+        (ufo::action(), "tap", json!({ "x": 1, "y": 2 })),
+    ] {
+        let mut arguments = arguments.as_object().cloned().unwrap();
+        arguments.extend(more.as_object().cloned().unwrap());
+        let caller = caller(surface);
+        let (is_error, text) = caller.call(tool, arguments.into()).await;
+        assert!(!failed(is_error, &text), "{tool}: {text}");
+        for name in ["`action`", "`chatInput`", "`sessionId`", "`toolCallId`"] {
+            assert!(text.contains(name), "{tool}: {text}");
+        }
+        assert!(text.ends_with(" are not arguments of this tool"), "{tool}: {text}");
     }
 }
 
@@ -99,7 +103,7 @@ async fn unknown_argument_that_is_null_counts_as_omitted() {
 async fn what_cannot_be_the_id_of_an_app_reaches_no_command() {
     let permission = |id: &str| json!({ "bundle_id": id, "permission": "CAMERA", "granted": true });
     for id in [
-        "--user",
+        "--users",
         "-pkg",
         "com.x\u{fffd}",
         "com.\u{fffd}.x",

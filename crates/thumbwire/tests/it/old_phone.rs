@@ -167,7 +167,7 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                     ["pm", "list", "packages"] | ["pm", "list", "packages", "-3" | "-f"] => {
                         tool == "mobile_launch_app"
                     }
-                    ["dumpsys", "package"] | ["getprop", _] => tool == "mobile_launch_app",
+                    ["dumpsys", "package"] | ["getprop"] => tool == "mobile_launch_app",
                     ["dd", file, ..] => {
                         tool == "mobile_launch_app"
                             && file.starts_with("if=/")

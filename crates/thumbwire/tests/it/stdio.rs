@@ -173,7 +173,7 @@ fn every_failure_names_the_next_step() {
         ("mobile_take_screenshot", json!({ "device": "10.0.0.1:5555" })),
         ("mobile_take_screenshot", json!({ "device": 7 })),
         ("mobile_tap", json!({ "x": 540 })),
-        ("mobile_tap", json!({ "x": "540", "y": 10 })),
+        ("mobile_tap", json!({ "x": "left", "y": 10 })),
         ("mobile_tap", json!({ "x": -1, "y": 10 })),
         ("mobile_tap", json!({ "x": 10, "y": 2400 })),
         ("mobile_tap_element", json!({})),
@@ -266,12 +266,18 @@ fn invalid_json_gets_an_error_with_its_id() {
 #[test]
 fn malformed_call_says_what_is_missing() {
     let mut server = McpProcess::connected(VIRTUAL);
-    for wrong in [json!({}), json!({ "name": "mobile_tap", "arguments": [1, 2] })] {
+    for (wrong, expected) in [
+        (json!({}), "missing field `name`"),
+        (json!({ "name": "mobile_tap", "arguments": [1, 2] }), "`arguments` must be an object"),
+    ] {
         let answer = server.request("tools/call", wrong.clone());
         assert_eq!(answer["error"]["code"], -32602, "{wrong}");
         let text = answer["error"]["message"].as_str().unwrap();
-        assert!(text.contains("`arguments` must be an object"), "{text}");
+        assert!(text.contains(expected), "{text}");
     }
+    let none = json!({ "name": "mobile_get_current_app", "arguments": [] });
+    assert_eq!(server.request("tools/call", none)["result"]["isError"], false);
+    assert!(server.request("tools/list", json!([]))["result"]["tools"].is_array());
     assert_eq!(server.request("tools/cal", json!({}))["error"]["code"], -32601);
 }
 

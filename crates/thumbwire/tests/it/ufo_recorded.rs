@@ -174,6 +174,7 @@ impl Recorded {
             app: AppId(app),
             text: self.word("output"),
             locked: None,
+            in_front: None,
         }))
     }
 }
@@ -213,7 +214,12 @@ impl Perform for Recorded {
             Action::TapElement(target) => Outcome::Tapped(self.tap(&target)?),
             Action::Type(typing) => {
                 let into = Some(self.tap(&typing.into.unwrap())?);
-                Outcome::Typed(TypeResult { by: TypingMethod::Keys, field: Readback::Same, into })
+                Outcome::Typed(TypeResult {
+                    by: TypingMethod::Keys,
+                    field: Readback::Same,
+                    into,
+                    tapped: true,
+                })
             }
             Action::Launch(choice) => self.launch(choice)?,
             Action::InvalidateCache(CacheKind::Controls | CacheKind::All)

@@ -87,7 +87,8 @@ async fn hostile_text_is_typed_and_runs_nothing() {
         let mut ran = ran(&phone, before);
         assert_eq!(ran.pop().unwrap(), ["uiautomator", "dump", "/dev/tty"], "it was read back");
         assert!(!ran.is_empty());
-        for argv in ran {
+        // Before the text, whether a field has the focus.
+        for argv in ran.into_iter().filter(|argv| argv[0] != "dumpsys") {
             assert_eq!(argv[..2], ["input", "text"], "{text:?} ran {argv:?}");
         }
     }
@@ -200,15 +201,28 @@ async fn no_tool_argument_becomes_a_second_command() {
                             "package",
                             "query-services",
                             "--brief",
+                            "--user",
+                            "0",
                             "-a",
                             "mobile.mcp.SERVICE",
                         ] => true,
-                        ["pm", "path", "com.android.notes" | "com.example.shop"]
+                        ["pm", "path", "--user", "0", "com.android.notes" | "com.example.shop"]
                         | ["dumpsys", "package", "com.android.notes" | "com.example.shop"] => true,
                         ["dd", file, ..] => file.starts_with("if=/") && file.ends_with(".apk"),
                         ["getprop", "ro.build.version.sdk"] => true,
-                        ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
-                        ["am", "start", "-W", "-a", "android.intent.action.VIEW", "-d", url] => {
+                        ["pm", "path", "--user", "0", app]
+                        | ["am", "force-stop", "--user", "0", app] => *app == string,
+                        [
+                            "am",
+                            "start",
+                            "-W",
+                            "--user",
+                            "0",
+                            "-a",
+                            "android.intent.action.VIEW",
+                            "-d",
+                            url,
+                        ] => {
                             let space = string.replace(' ', "%20");
                             *url == space
                                 .replace('\u{e9}', "%C3%A9")
@@ -223,7 +237,8 @@ async fn no_tool_argument_becomes_a_second_command() {
                         }
                         // A name is compared with those of the installed apps; none of these has
                         // it.
-                        ["pm", "list", "packages"] | ["pm", "list", "packages", "-3" | "-f"] => {
+                        ["pm", "list", "packages", "--user", "0"]
+                        | ["pm", "list", "packages", "-3" | "-f", "--user", "0"] => {
                             parameter == "bundle_id"
                         }
                         [
@@ -231,15 +246,20 @@ async fn no_tool_argument_becomes_a_second_command() {
                             "package",
                             "query-activities",
                             "--brief",
+                            "--user",
+                            "0",
                             "-a",
                             "android.intent.action.MAIN",
                             "-c",
                             "android.intent.category.LAUNCHER",
                         ]
-                        | ["getprop", _] => parameter == "bundle_id",
+                        | ["getprop"] => parameter == "bundle_id",
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
-                        ["uiautomator", "dump", "/dev/tty"]
+                        ["am", "get-current-user"]
+                        | ["dumpsys", "input_method"]
+                        | ["dumpsys", "window", "windows"]
+                        | ["uiautomator", "dump", "/dev/tty"]
                         | ["echo"]
                         | ["echo", "==", "windows"]
                         | ["dumpsys", "power"]
@@ -289,7 +309,8 @@ async fn invalid_choice_is_refused_before_reaching_the_phone() {
                 continue;
             }
             parameters.push(name.as_str());
-            for string in hostile_strings() {
+            // One without content counts as not given.
+            for string in hostile_strings().into_iter().filter(|it| !it.trim().is_empty()) {
                 let mut arguments = serde_json::Map::new();
                 let required = tool.schema.get("required").and_then(|it| it.as_array());
                 for required in required.into_iter().flatten() {

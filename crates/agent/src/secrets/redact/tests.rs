@@ -160,7 +160,8 @@ async fn partial_value_in_a_field_is_redacted() {
     assert!(!look.tree.source.contains("hunte2"), "{}", look.tree.source);
 
     let field = Readback::Differs { shows: "hntr2&co and".into() };
-    let typed = Outcome::Typed(TypeResult { by: TypingMethod::Keys, field, into: None });
+    let typed =
+        Outcome::Typed(TypeResult { by: TypingMethod::Keys, field, into: None, tapped: false });
     let (done, _) =
         asked(Phone::answering(Ok(typed)), Action::Type(TextInput::of("{{PASSWORD}}"))).await;
     let Ok(Outcome::Typed(typed)) = done else { panic!("{done:?}") };

@@ -101,3 +101,25 @@ fn every_cause_has_its_class() {
     let rows = include_str!("../failure.rs").matches(", CauseClass::").count();
     assert_eq!(codes.len(), rows, "each cause is here: {codes:?}");
 }
+
+#[test]
+fn unusable_phones_are_told_what_each_lacks() {
+    let phone = |id: &str, state: &str| ListedDevice {
+        id: id.into(),
+        platform: Platform::Android,
+        model: String::new(),
+        state: state.into(),
+        kind: DeviceKind::Physical,
+        properties: Vec::new(),
+    };
+    let next =
+        |devices: Vec<ListedDevice>| Failure::from(Cause::NoDeviceChosen { devices }).next_step();
+    let steps = next(vec![phone("A", "unauthorized"), phone("B", "offline")]);
+    assert!(steps.starts_with("A: ") && steps.contains("; B: replug"), "{steps}");
+    let built_in = ListedDevice { kind: DeviceKind::BuiltIn, ..phone("virtual", "device") };
+    assert!(next(vec![built_in, phone("B", "recovery")]).starts_with("B: restart"));
+    let steps = next(vec![phone("A", "device"), phone("B", "offline")]);
+    assert!(steps.starts_with("select one"), "{steps}");
+    let many = next((0..9).map(|nth| phone(&nth.to_string(), "offline")).collect());
+    assert!(many.ends_with("; and 4 more"), "{many}");
+}

@@ -1,5 +1,7 @@
 //! Which app a name means, and what is served from the cache.
 
+use thumbwire_device::{ForegroundApp, SideEffect};
+
 use super::*;
 use crate::action::{AppFilter, AppSelector, CacheKind, InfoResult, LaunchResult};
 
@@ -203,4 +205,45 @@ async fn app_numbers_outlive_a_connection_but_caches_do_not() {
     assert_eq!(launch(&session, numbered("1")).await.unwrap(), "org.example.notes");
     list(&session, AppFilter::User, "", FIVE_MINUTES).await;
     assert_eq!(phone.listed.load(Ordering::SeqCst), 2);
+}
+
+/// Launched is what was seen in front, or what it handed over to.
+#[tokio::test(start_paused = true)]
+async fn launched_means_that_it_was_seen() {
+    let shown =
+        |id: &str| Foreground::App(ForegroundApp { app: AppId(id.into()), screen: String::new() });
+    let crashed = Foreground::System { title: "Application Error: com.example.Calc".into() };
+    let launcher = shown("com.vendor.app.launcher");
+    let done = async |fronts: &[Foreground]| {
+        let phone = phone();
+        *lock(&phone.fronts) = fronts.to_vec();
+        let app = AppSelector::Id(AppId("com.example.Calc".into()));
+        ask(&over(&phone), Action::Launch(app)).await.map(|done| match done {
+            Outcome::Launched(launched) => launched.but(),
+            other => panic!("{other:?}"),
+        })
+    };
+    let calculator = shown("com.example.Calc");
+    for fronts in [
+        vec![launcher.clone(), calculator.clone()],
+        // It takes a while, and covers another app.
+        vec![shown("org.other"), shown("org.other"), shown("org.other"), calculator.clone()],
+        vec![calculator],
+    ] {
+        assert_eq!(done(&fronts).await.as_deref(), Ok(""), "{fronts:?}");
+    }
+    let dialog = shown("com.android.permissioncontroller");
+    let but = ", but com.android.permissioncontroller is in front";
+    assert_eq!(done(&[launcher.clone(), dialog]).await.as_deref(), Ok(but));
+    for fronts in [
+        vec![launcher.clone()],
+        vec![shown("org.other")],
+        vec![shown("org.other"), launcher.clone()],
+        vec![launcher, crashed],
+    ] {
+        let failure = done(&fronts).await.unwrap_err();
+        assert_eq!(failure.side_effect, SideEffect::Possible, "{fronts:?}");
+        let text = failure.cause.to_string();
+        assert!(text.contains("com.example.Calc was started, but "), "{text}");
+    }
 }

@@ -141,3 +141,23 @@ async fn wait_keeps_caches_and_can_be_cancelled() {
     assert_eq!((failure.cause, failure.side_effect), (Cause::Cancelled, SideEffect::None));
     assert_eq!(began.elapsed(), Duration::from_secs(3));
 }
+
+#[tokio::test]
+async fn picture_comes_without_a_list_from_a_screen_that_never_rests() {
+    let phone = Fake::new(Vec::new());
+    phone.keeps_moving.store(true, Ordering::SeqCst);
+    let size = *lock(&phone.size);
+    let image = Image { format: Format::Png, bytes: vec![1].into() };
+    let picture = Screenshot { image, size, blank: None };
+    *lock(&phone.pictures) = vec![picture.clone(), picture];
+    phone.shutter.add_permits(9);
+    let session = over(&phone);
+    let both = Action::ScreenshotAndSnapshot(ScreenshotOptions::default());
+    let Ok(Outcome::ScreenshotAndSnapshot(both)) = ask(&session, both).await else { panic!() };
+    assert!(both.snapshot.refs.is_empty());
+    assert!(
+        both.snapshot.tree.unread.as_ref().is_some_and(|reason| reason.contains("keeps moving"))
+    );
+    let failure = ask(&session, Action::Snapshot(SnapshotOptions::default())).await.unwrap_err();
+    assert!(failure.next_step().contains("take a screenshot"), "{failure:?}");
+}

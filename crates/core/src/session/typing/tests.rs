@@ -285,10 +285,24 @@ async fn text_is_typed_into_a_control_by_id() {
     assert!(matches!(blind.cause, Cause::StaleReference { none: true, .. }), "{blind:?}");
     session.perform(&call, Action::Controls { max_age: Duration::ZERO }).await.unwrap();
     let done = session.perform(&call, Action::Type(typing)).await;
-    let Ok(Outcome::Typed(TypeResult { into: Some(hit), field: Readback::Same, .. })) = done else {
+    let Ok(Outcome::Typed(TypeResult { into: Some(hit), field: Readback::Same, tapped, .. })) =
+        done
+    else {
         panic!("{done:?}")
     };
+    assert!(!tapped, "it had the focus already");
     assert_eq!((hit.name(), &**lock(&phone.holds)), ("old", "new"));
+}
+
+#[tokio::test]
+async fn text_without_a_focused_field_is_typed_only_blind() {
+    let phone = OneField::new(|phone| lock(&phone.node).flags.focused = false);
+    let failure = ask(&phone, TextInput::of("x")).await.unwrap_err();
+    assert!(failure.cause.to_string().contains("no text field has focus"), "{failure:?}");
+    assert_eq!((failure.side_effect, &**lock(&phone.holds)), (SideEffect::None, ""));
+    let blind = TextInput { blind: true, ..TextInput::of("x") };
+    assert_eq!(ask(&phone, blind).await, Ok(Readback::NoField));
+    assert_eq!(*lock(&phone.holds), "x");
 }
 
 #[test]

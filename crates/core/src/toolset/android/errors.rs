@@ -10,7 +10,7 @@ use thumbwire_base::truncate;
 use super::super::{RejectedCall, RejectionReason};
 use super::devices::rows;
 use super::{MAX_NAME, MAX_SENTENCE, Reply, json_reply, rounded};
-use crate::action::{Cause, Failure, FileNameError};
+use crate::action::{Cause, Failure, FileNameError, what_they_lack};
 
 /// The error code of unexpected errors.
 pub(super) const UNEXPECTED: &str = "TOOL_EXECUTION_ERROR";
@@ -52,6 +52,7 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
         Cause::TimedOut { .. } => timed_out(rejected, &next),
         Cause::NoDeviceChosen { devices } => {
             let next = "call select_device first, or pass `device`; get_devices lists the connected devices";
+            let next = what_they_lack(devices).unwrap_or_else(|| next.to_owned());
             match tool {
                 "select_device" => {
                     let none = devices.is_empty();
@@ -61,7 +62,7 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
                 "list_screen_elements" if devices.is_empty() => {
                     failing(NONE_CONNECTED, [("elements", json!([]))], &failure.next_step())
                 }
-                _ => unexpected(tool, NOT_SELECTED, next),
+                _ => unexpected(tool, NOT_SELECTED, &next),
             }
         }
         Cause::DeviceNotConnected { device, reason } if tool == "select_device" => {

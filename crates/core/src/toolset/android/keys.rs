@@ -28,6 +28,7 @@ pub(super) fn parse_input_text(text: &InputTextArgs) -> Result<request::Type, St
         into: None,
         clear: text.clear_existing.unwrap_or(false),
         submit: text.submit.unwrap_or(false),
+        blind: false,
     }))
 }
 

@@ -342,7 +342,9 @@ async fn input_text_types_any_text_and_warns() {
     let typing = TextInput { clear: true, submit: true, ..TextInput::of("Don't! a;b \"x\" \\ é") };
     let all = json!({ "text": typing.text, "clear_existing": true, "submit": true });
     asks("input_text", all, Action::Type(typing)).await;
-    let typed = |field| Outcome::Typed(TypeResult { by: TypingMethod::Keys, field, into: None });
+    let typed = |field| {
+        Outcome::Typed(TypeResult { by: TypingMethod::Keys, field, into: None, tapped: false })
+    };
     let out = json!({
         "success": true,
         "action": "text_input",

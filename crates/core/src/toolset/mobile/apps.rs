@@ -106,11 +106,9 @@ fn may_be_id(name: &str) -> bool {
 }
 
 pub(super) fn render_launch_app(_: &AppArgs, result: LaunchResult) -> Reply {
-    let LaunchResult { app, locked, .. } = result;
-    let done = match locked {
-        Some(state) => format!("Launched {app}, but {state}\nNext: mobile_unlock"),
-        None => format!("Launched {app}"),
-    };
+    let next = if result.locked.is_some() { "\nNext: mobile_unlock" } else { "" };
+    let done = format!("Launched {}{}{next}", result.app, result.but());
+    let LaunchResult { app, .. } = result;
     success(done, json!({ "bundle_id": app.0 }))
 }
 
@@ -169,10 +167,10 @@ pub(super) fn parse_open_url(asked: &OpenUrlArgs) -> Result<request::OpenUrl, St
 }
 
 pub(super) fn render_open_url(_: &OpenUrlArgs, result: LaunchResult) -> Reply {
-    let LaunchResult { app, .. } = result;
-    match &*app.0 {
+    let but = result.but();
+    match &*result.app.0 {
         "" => success("Opened".into(), json!({ "bundle_id": null })),
-        app => success(format!("Opened in {app}"), json!({ "bundle_id": app })),
+        app => success(format!("Opened in {app}{but}"), json!({ "bundle_id": app })),
     }
 }
 

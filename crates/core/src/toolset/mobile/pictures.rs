@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use std::sync::Arc;
-use thumbwire_base::visible::name;
+use thumbwire_base::visible::{name, visible};
 use thumbwire_device::{BlackReason, Format, FormatPreference, Screenshot};
 
 use super::{NoArgs, TreeForm, tree_xml};
@@ -120,7 +120,14 @@ fn render_snapshot(form: TreeForm, asked: &SnapshotArgs, result: ScreenshotAndSn
         result;
     let text =
         blank.map(|blank| black_reason(&blank, "use the tree; its elements can still be tapped"));
-    let parts = [Content::Text(tree(form, asked.detail, &look)), Content::Image(image)];
+    let list = match &look.tree.unread {
+        Some(reason) => format!(
+            "No list of elements: {}\nNext: tap by the picture's coordinates, or look again later",
+            visible(reason)
+        ),
+        None => tree(form, asked.detail, &look),
+    };
+    let parts = [Content::Text(list), Content::Image(image)];
     Reply::parts(parts.into_iter().chain(text.map(Content::Text)).collect())
 }
 

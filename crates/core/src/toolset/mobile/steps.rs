@@ -138,6 +138,7 @@ fn parse_step(step: StepArgs) -> Result<Step, String> {
             element_id: into,
             clear,
             submit,
+            blind: None,
         };
         let request = parse_type(&args)?;
         return Ok(Step::Type(args, request));

@@ -37,13 +37,15 @@ pub(super) struct TypeIntoArgs {
     pub(super) element_text: Option<String>,
     pub(super) clear: Option<bool>,
     pub(super) submit: Option<bool>,
+    pub(super) blind: Option<bool>,
 }
 
 impl TypeIntoArgs {
     fn typing(&self) -> TextInput {
         let into = element(self.element_id.as_ref(), self.element_text.as_ref());
         let (clear, submit) = (self.clear.unwrap_or(false), self.submit.unwrap_or(false));
-        TextInput { text: self.text.clone(), into, clear, submit }
+        let blind = self.blind.unwrap_or(false);
+        TextInput { text: self.text.clone(), into, clear, submit, blind }
     }
 }
 
@@ -125,7 +127,7 @@ mod tests {
     use crate::toolset::Content;
 
     fn render_typed(typing: TextInput, by: TypingMethod, field: Readback) -> String {
-        let typed_so = TypeResult { by, field, into: None };
+        let typed_so = TypeResult { by, field, into: None, tapped: false };
         let reply = typed(&typing, typed_so);
         let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
         words.clone()

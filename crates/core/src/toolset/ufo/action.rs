@@ -221,11 +221,12 @@ fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<request::Type, Arg
         into: Some(control(control_id)?),
         clear: clear_current_text.unwrap_or(false),
         submit: false,
+        blind: false,
     }))
 }
 
 fn render_type_text(args: &ParsedArgs<TypeTextArgs>, result: TypeResult) -> Reply {
-    let TypeResult { field, into, .. } = result;
+    let TypeResult { field, into, tapped, .. } = result;
     let TypeTextArgs { text, control_id: id, control_name: meant, clear_current_text } =
         &args.known;
     let cleared = clear_current_text.unwrap_or(false);
@@ -233,7 +234,7 @@ fn render_type_text(args: &ParsedArgs<TypeTextArgs>, result: TypeResult) -> Repl
     if let Some(hit) = &into {
         let warning = misnamed(id, hit, meant);
         message.extend(warning.map(|warning| format!("{warning} Using ID {id}.")));
-        message.push(clicked_at(hit));
+        message.extend(tapped.then(|| clicked_at(hit)));
     }
     message.extend(cleared.then(|| "Cleared existing text".into()));
     message.push(format!("Typed text: '{text}'"));
@@ -279,14 +280,12 @@ impl LaunchAppArgs {
 }
 
 fn render_launch_app(args: &ParsedArgs<LaunchAppArgs>, result: LaunchResult) -> Reply {
-    let LaunchResult { app: AppId(app), text: said, locked } = result;
+    let but = result.but();
+    let LaunchResult { app: AppId(app), text: said, .. } = result;
     let asked = &args.known;
     let mut reply = json!({
         "success": true,
-        "message": match locked {
-            Some(state) => format!("Launched {app}, but {state}"),
-            None => format!("Launched {app}"),
-        },
+        "message": format!("Launched {app}{but}"),
         "package_name": app,
         "output": said,
         "error": "",

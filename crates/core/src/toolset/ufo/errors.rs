@@ -16,7 +16,7 @@ use super::action::{
 };
 use super::python::repr;
 use super::{is_passed_over, read};
-use crate::action::{Cause, Failure};
+use crate::action::{Cause, Failure, what_they_lack};
 use crate::toolset::{RejectedCall, RejectionReason, Reply, Rule, SchemaViolation};
 
 /// Renders a failure of a server in a shared session.
@@ -177,6 +177,9 @@ impl ErrorRenderer<'_> {
             }
             Cause::NoDeviceChosen { devices } if devices.is_empty() => {
                 "connect a phone, or start the server with `--device virtual`".into()
+            }
+            Cause::NoDeviceChosen { devices } if what_they_lack(devices).is_some() => {
+                self.failure.next_step()
             }
             Cause::NoDeviceChosen { devices } => {
                 let ids: Vec<&str> = devices.iter().map(|phone| phone.id.as_str()).collect();

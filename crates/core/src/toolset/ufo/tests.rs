@@ -118,7 +118,12 @@ fn search() -> TapResult {
 }
 
 fn typed(field: Readback) -> Result<Outcome, Failure> {
-    Ok(Outcome::Typed(TypeResult { by: TypingMethod::Keys, field, into: Some(search()) }))
+    Ok(Outcome::Typed(TypeResult {
+        by: TypingMethod::Keys,
+        field,
+        into: Some(search()),
+        tapped: true,
+    }))
 }
 
 fn launched(app: &str) -> Result<Outcome, Failure> {
@@ -126,6 +131,7 @@ fn launched(app: &str) -> Result<Outcome, Failure> {
         app: AppId(app.into()),
         text: "Events injected: 1".into(),
         locked: None,
+        in_front: None,
     }))
 }
 
@@ -424,13 +430,17 @@ async fn late_screenshots_are_pull_failures() {
 }
 
 #[tokio::test]
-async fn unknown_arguments_are_refused() {
-    let (reply, asked) = call("tap", json!({ "x": 5, "y": 5, "extra": 1 }), gone()).await;
+async fn misspelt_arguments_are_refused_and_others_are_told() {
+    let path = json!({ "start_x": 1, "start_y": 1, "end_x": 2, "end_y": 2, "durations": 1 });
+    let (reply, asked) = call("swipe", path, gone()).await;
     assert_eq!(
         text(&reply),
-        "Input validation error: Additional properties are not allowed ('extra' was unexpected)"
+        "Input validation error: Additional properties are not allowed ('durations' was unexpected)"
     );
     assert_eq!((asked, reply.is_error), (None, true));
+    let (reply, asked) = call("tap", json!({ "x": 5, "y": 5, "sessionId": 1 }), gone()).await;
+    assert!(text(&reply).ends_with("Ignored: `sessionId` is not an argument of this tool"));
+    assert!(asked.is_some());
 }
 
 #[tokio::test]
