@@ -177,7 +177,8 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                     | ["echo"]
                     | ["echo", "==", "windows"]
                     | ["dumpsys", "power"]
-                    | ["dumpsys", "window", "-a"]
+                    | ["dumpsys", "window", "-a" | "windows"]
+                    | ["dumpsys", "input_method"]
                     | ["cat", "/proc/uptime"]
                     | ["ime", "list", "-a", "-s"] => true,
                     // Once, when a session connects to a phone.
