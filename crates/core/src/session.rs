@@ -315,23 +315,21 @@ impl<'a> SessionCall<'a> {
             }
             Action::ScreenshotAndSnapshot(options) => {
                 let attached = self.attached().await?;
-                let (picture, snapshot) = match attached
-                    .screenshot_and_snapshot(options.format)
-                    .await
-                {
-                    Ok((picture, snapshot, _)) => {
-                        attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot));
-                        (picture, snapshot)
-                    }
-                    // A screen that never rests still has a picture.
-                    Err(Failure { cause: Cause::NotReady { text }, .. })
-                        if text.contains("keeps moving") =>
-                    {
-                        let picture = attached.screenshot(options).await?;
-                        (picture, Arc::new(Snapshot::unread(text)))
-                    }
-                    Err(failure) => return Err(failure),
-                };
+                let (picture, snapshot) =
+                    match attached.screenshot_and_snapshot(options.format).await {
+                        Ok((picture, snapshot, _)) => {
+                            attached.screen.cache.seen.keep(&call.client, Arc::clone(&snapshot));
+                            (picture, snapshot)
+                        }
+                        // A screen that never rests still has a picture.
+                        Err(Failure { cause: Cause::NotReady { text }, .. })
+                            if text.contains("keeps moving") =>
+                        {
+                            let picture = attached.screenshot(options).await?;
+                            (picture, Arc::new(Snapshot::unread(text)))
+                        }
+                        Err(failure) => return Err(failure),
+                    };
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
                     screenshot: screenshots::shaped(picture, options).await?,
                     snapshot,
