@@ -649,7 +649,7 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         Err(match request.method.as_str() {
             UNREADABLE => {
@@ -657,6 +657,7 @@ impl ServerHandler for Server {
                 let text = format!("Parse error: {}", reason.unwrap_or_default());
                 ErrorData::new(ErrorCode::PARSE_ERROR, text, None)
             }
+            method if is_new(&context) && LEFT_OUT.contains(&method) => unknown_method(method),
             method => match fault(method, request.params.as_ref()) {
                 Some(text) => ErrorData::new(ErrorCode::INVALID_PARAMS, text, None),
                 None => unknown_method(method),
@@ -717,9 +718,16 @@ fn not_supported<T: Default>(
     context: &RequestContext<RoleServer>,
     method: &'static str,
 ) -> Result<T, ErrorData> {
-    let new = context.protocol_version().is_some_and(|revision| !revision.has_initialize());
-    if new { Err(unknown_method(method)) } else { Ok(T::default()) }
+    if is_new(context) { Err(unknown_method(method)) } else { Ok(T::default()) }
 }
+
+/// Whether a request is of revision 2026-07-28 or later.
+fn is_new(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|revision| !revision.has_initialize())
+}
+
+/// Methods that revision 2026-07-28 does not have any more.
+const LEFT_OUT: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
 fn listed(tool: &Tool) -> rmcp::model::Tool {
     let mut listed = rmcp::model::Tool::new(

@@ -174,10 +174,10 @@ async fn app_arguments_pass_the_shell_unchanged() {
         let ran = &commands[commands.len() - usize::try_from(after - before).unwrap()..];
         let [command] = ran else { panic!("{string:?} ran {ran:?}") };
         let service = format!("{ATTENDANCE}/{ATTENDANCE}.ToolService");
-        let begins = ["am", "startservice", "-n", &service];
-        assert_eq!(command.argv[..4], begins, "{string:?}");
+        let begins = ["am", "startservice", "--user", "0", "-n", &service];
+        assert_eq!(command.argv[..6], begins, "{string:?}");
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        let letters: Vec<_> = command.argv[4..]
+        let letters: Vec<_> = command.argv[6..]
             .chunks(3)
             .map(|extra| (extra[0].as_str(), extra[1].as_str(), read(&extra[2])))
             .collect();

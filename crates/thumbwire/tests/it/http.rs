@@ -83,7 +83,7 @@ async fn rejections_have_one_shape() {
         ("a message that is too large", "POST", &good, &large),
         ("a message that is not JSON", "POST", &good, "{nope"),
         ("a batch", "POST", &good, &format!("[{ping}]")),
-        ("not JSON-RPC", "POST", &good, r#"{"id":7,"method":"ping"}"#),
+        ("without `jsonrpc`", "POST", &good, r#"{"id":7,"method":"ping"}"#),
         (
             "an id that is not an integer",
             "POST",

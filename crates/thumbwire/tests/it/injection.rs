@@ -292,7 +292,9 @@ fn is_injected(argv: &[String], text: &str) -> Option<&'static str> {
         let before = argv[..at].iter().map(String::as_str).collect::<Vec<_>>();
         before.contains(&"--") || before.last().is_some_and(|it| ["-d", "-e"].contains(it))
     });
-    (is_option && !is_typed && !is_guarded).then_some("an option")
+    // The current user, which we name ourselves.
+    let is_ours = text == "--user" && argv.windows(2).any(|two| two == ["--user", "0"]);
+    (is_option && !is_typed && !is_guarded && !is_ours).then_some("an option")
 }
 
 /// The files below a folder.
