@@ -62,6 +62,10 @@ fn arguments(value: &Value) -> Option<Map<String, Value>> {
 fn fill_handshake(message: &mut Map<String, Value>) -> bool {
     let params = message.entry("params").or_insert_with(|| json!({}));
     let Some(params) = params.as_object_mut() else { return false };
+    // A request that names its own revision has no handshake.
+    if params.get("_meta").is_some_and(|meta| meta.is_object()) {
+        return false;
+    }
     let before = params.len();
     params.entry("capabilities").or_insert_with(|| json!({}));
     params
