@@ -22,7 +22,8 @@ use thumbwire_device::{
 const FOLDER: &str = "originals/ufo";
 
 /// Recordings from which our replies deviate on purpose; they are not committed.
-const FAULTS: [(&str, &str); 19] = [
+const FAULTS: [(&str, &str); 20] = [
+    ("012", "a number as a filter has one reading"),
     ("015", "the recording truncates the screenshot"),
     ("020", "`field_list` is ignored"),
     ("032", "a control from before an action"),
@@ -98,7 +99,7 @@ async fn replies_match_the_original_servers() {
         assert!(same, "{name}\n{ours}\n{}", record["result"]);
         compared += 1;
     }
-    assert_eq!(compared, 100);
+    assert_eq!(compared, 99);
 }
 
 /// A reply without the keys that only ours has; its text is rebuilt from the rest, to be compared
