@@ -322,11 +322,9 @@ impl<'a> SessionCall<'a> {
                             (picture, snapshot)
                         }
                         // A screen that never rests still has a picture.
-                        Err(Failure { cause: Cause::NotReady { text }, .. })
-                            if text.contains("keeps moving") =>
-                        {
+                        Err(failure) if failure.is_restless() => {
                             let picture = attached.screenshot(options).await?;
-                            (picture, Arc::new(Snapshot::unread(text)))
+                            (picture, Arc::new(Snapshot::unread(failure.cause.to_string())))
                         }
                         Err(failure) => return Err(failure),
                     };

@@ -5,6 +5,9 @@ use std::fmt;
 use crate::{LockState, Platform, UntypableText};
 use thumbwire_base::truncate;
 
+/// In the reason of [`Error::NotReady`]: a screen that never rests has no tree, but a picture.
+pub const KEEPS_MOVING: &str = "the screen keeps moving: a video, an animation, a clock";
+
 /// Why a device did not do what it was asked, by what the caller can do about it. A message is a
 /// clause of its own, such as "device not connected: …"; it includes the phone's own message.
 #[derive(Debug, thiserror::Error)]

@@ -65,7 +65,7 @@ use async_trait::async_trait;
 
 pub use backends::{Backend, Backends, backend_names, with_backends};
 pub use bytestring::ByteString;
-pub use error::{Error, SideEffect};
+pub use error::{Error, KEEPS_MOVING, SideEffect};
 pub use facets::*;
 pub use image::{BlackReason, Format, FormatPreference, Image, Screenshot, Size};
 pub use keys::{Key, KeyCode};

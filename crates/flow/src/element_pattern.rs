@@ -149,7 +149,8 @@ impl TextPattern {
         self.matches(id) || self.matches(short) || self.id_name.as_deref().is_some_and(matches_tag)
     }
 
-    /// Whether it is an id as lists of elements write one for what has no other name: `#save_draft`.
+    /// Whether it is an id as lists of elements write one for what has no other name:
+    /// `#save_draft`.
     fn is_listed_id(&self, id: &str) -> bool {
         let short = id.rsplit('/').next().unwrap_or_default();
         !short.is_empty() && self.written.strip_prefix('#') == Some(short)

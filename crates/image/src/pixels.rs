@@ -48,6 +48,12 @@ impl Pixels {
         (rgb.len() == pixels * 3).then_some(Self { width, height, rgb })
     }
 
+    /// Black pixels; `None` if there are none or too many.
+    pub fn black(width: u32, height: u32) -> Option<Self> {
+        let pixels = checked_pixel_count(width, height).ok()?;
+        Some(Self { width, height, rgb: vec![0; pixels * 3] })
+    }
+
     /// Width and height.
     pub fn size(&self) -> Size {
         // No side is longer than MAX_PIXELS.

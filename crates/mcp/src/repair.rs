@@ -11,6 +11,9 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+/// The member of `_meta` in which a request names its revision, since 2026-07-28.
+pub(super) const REVISION_OF_A_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
+
 /// Repairs a request. Returns whether something was changed.
 pub(super) fn repair(message: &mut Value) -> bool {
     let Some(object) = message.as_object_mut() else { return false };
@@ -62,8 +65,8 @@ fn arguments(value: &Value) -> Option<Map<String, Value>> {
 fn fill_handshake(message: &mut Map<String, Value>) -> bool {
     let params = message.entry("params").or_insert_with(|| json!({}));
     let Some(params) = params.as_object_mut() else { return false };
-    // A request that names its own revision has no handshake.
-    if params.get("_meta").is_some_and(|meta| meta.is_object()) {
+    // The revisions whose requests name theirs have no handshake.
+    if params.get("_meta").is_some_and(|meta| meta.get(REVISION_OF_A_REQUEST).is_some()) {
         return false;
     }
     let before = params.len();

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
 use super::Prompt;
-use super::error::{BASE_URL, RequestError, error_message, inside};
+use super::error::{BASE_URL, RequestError, Retry, error_message, inside};
 use super::http_model::{PartialCall, PartialResponse, ProviderApi};
 use super::openai::is_closed;
 use super::{ContentPart, Message, Role, Tool, ToolResult};
@@ -172,7 +172,7 @@ impl ProviderApi for Anthropic {
         Ok(())
     }
 
-    fn adapt(&self, refusal: &str) -> bool {
+    fn adapt(&self, refusal: &str) -> Option<Retry> {
         let mut support = lock(&self.support);
         let before = *support;
         if refusal.contains("cache_control") {
@@ -183,7 +183,7 @@ impl ProviderApi for Anthropic {
             tracing::warn!("{} does not support JSON schemas; continuing without one", self.model);
             support.shapes = false;
         }
-        *support != before
+        (*support != before).then_some(Retry::Adapted)
     }
 }
 

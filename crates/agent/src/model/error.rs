@@ -72,8 +72,8 @@ pub(super) struct ErrorResponse<'a> {
 pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
     let ErrorResponse { status, body, model, variable, .. } = *refused;
     let output = error_message(body);
-    // No credit is left, so no pause helps (OpenAI's error code; OpenRouter and DeepSeek send 402).
     let lower = output.to_lowercase();
+    // No credit is left, so no pause helps (OpenAI's error code; OpenRouter and DeepSeek send 402).
     let broke = status == 402 || body.contains("insufficient_quota");
     let is_used_up = status == 429
         && ["per-day", "per day", "daily", "per month", "monthly"]
@@ -152,11 +152,11 @@ pub(super) const BASE_URL: &str =
 
 /// Why an answer with a good status is not a model's.
 pub(super) fn not_an_answer(body: &str) -> RequestError {
-    let said = error_message(body);
+    let excerpt = error_message(body);
     let first: Option<Value> = body.lines().next().and_then(|line| serde_json::from_str(line).ok());
     if is_page(body) {
         return RequestError::permanent(format!(
-            "the answer is a web page, not a model's: {said}. Check {BASE_URL}"
+            "the answer is a web page, not a model's: {excerpt}. Check {BASE_URL}"
         ));
     }
     if first.is_some_and(|first| first["done"].is_boolean()) {
@@ -164,7 +164,7 @@ pub(super) fn not_an_answer(body: &str) -> RequestError {
             "this is Ollama's own API: use the one that is compatible with OpenAI's, whose base URL ends in `/v1`.",
         );
     }
-    RequestError::transient(format!("the answer is not JSON: {said}."))
+    RequestError::transient(format!("the answer is not JSON: {excerpt}."))
 }
 
 fn is_page(body: &str) -> bool {
@@ -190,10 +190,11 @@ fn is_too_long(refusal: &str) -> bool {
     lengths.iter().any(|words| refusal.contains(words))
 }
 
-/// The most pictures in a request, from a refusal of more.
+/// How many pictures a server takes in a request, from its refusal of more.
 pub(super) fn picture_limit(refusal: &str) -> Option<usize> {
     let refusal = refusal.to_lowercase().replace("a single", "1").replace("one", "1");
-    let most = ["at most", "max", "up to", "only", "no more than", "limit", "allowed", "supports"];
+    let limits =
+        ["at most", "max", "up to", "only", "no more than", "limit", "allowed", "supports"];
     if !["image", "picture"].iter().any(|word| refusal.contains(word)) {
         return None;
     }
@@ -212,10 +213,10 @@ pub(super) fn picture_limit(refusal: &str) -> Option<usize> {
         ];
         let is_whole = refusal[..begin].ends_with([' ', ':', '=', '(', '"']);
         if is_whole
-            && most.iter().any(|word| before.contains(word))
+            && limits.iter().any(|words| before.contains(words))
             && !units.iter().any(|size| unit.starts_with(size))
         {
-            return refusal[begin..end].parse().ok().filter(|most| *most <= 100);
+            return refusal[begin..end].parse().ok().filter(|count| *count <= 100);
         }
     }
     None
@@ -234,8 +235,8 @@ pub(super) fn wants_text(refusal: &str) -> bool {
         "expected string",
         "not a string",
     ];
-    refusal.contains("content") && strings.iter().any(|words| refusal.contains(words))
-        || refusal.contains("messages[") && strings.iter().any(|words| refusal.contains(words))
+    ["content", "sequence"].iter().any(|word| refusal.contains(word))
+        && strings.iter().any(|words| refusal.contains(words))
 }
 
 /// The pause that a body names: Google's `retryDelay`, and sentences such as "try again in 1m7.5s".
@@ -293,7 +294,8 @@ pub(super) fn pause_of(text: &str) -> Option<Duration> {
 fn rejects_pictures(refusal: &str) -> bool {
     let refusal = refusal.to_lowercase();
     let denies = ["not support", "unsupported", "support image input", "unknown variant"];
-    refusal.contains("image") && denies.iter().any(|words| refusal.contains(words))
+    picture_limit(&refusal) == Some(0)
+        || refusal.contains("image") && denies.iter().any(|words| refusal.contains(words))
 }
 
 /// Whether an error is about native functions. Seen:
@@ -407,6 +409,8 @@ fn title(body: &str) -> Option<&str> {
     inside("<title").or_else(|| inside("<h1"))
 }
 
+/// One line of at most 300 characters, without its full stop. It ends with a whole word, because
+/// half a key could not be recognized and removed.
 fn truncate(text: &str) -> String {
     let text: Vec<&str> = text.split_whitespace().collect();
     let line = text.join(" ");
@@ -468,7 +472,7 @@ mod tests {
 
     #[test]
     fn limits_of_pictures_are_read_from_refusals() {
-        for (said, most) in [
+        for (refusal, count) in [
             ("At most 1 image(s) may be provided in one request.", Some(1)),
             ("at most 0 image(s) may be provided", Some(0)),
             ("too many images: 12. Maximum allowed is 10.", Some(10)),
@@ -479,7 +483,7 @@ mod tests {
             ("This model's maximum context length is 4096 tokens, with images", None),
             ("the maximum is 3", None),
         ] {
-            assert_eq!(picture_limit(said), most, "{said}");
+            assert_eq!(picture_limit(refusal), count, "{refusal}");
         }
     }
 
@@ -500,10 +504,10 @@ mod tests {
     }
 
     #[test]
-    fn long_prompt_is_told_from_other_refusals() {
-        let said =
+    fn refusals_of_long_prompts_and_used_up_limits_are_recognized() {
+        let long =
             "This model's maximum context length is 4096 tokens. However, you requested 5321";
-        assert!(fault(400, said).reason.contains("longer than the model's context"));
+        assert!(fault(400, long).reason.contains("longer than the model's context"));
         let day = "Rate limit exceeded: free-models-per-day";
         assert_eq!(fault(429, day).again, Retry::Never);
         assert_eq!(fault(524, "<title>A timeout occurred</title>").again, Retry::Backoff);

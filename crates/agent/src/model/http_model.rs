@@ -79,8 +79,8 @@ pub(super) trait ProviderApi: Send + Sync {
     fn parse_event(&self, event: &Value, reading: &mut PartialResponse)
     -> Result<(), RequestError>;
 
-    /// Stops sending what the server rejects. Returns whether anything changed.
-    fn adapt(&self, refusal: &str) -> bool;
+    /// Stops sending what the server rejects. Returns how to ask again; `None` if nothing changed.
+    fn adapt(&self, refusal: &str) -> Option<Retry>;
 }
 
 /// What was received of an answer.
@@ -262,14 +262,12 @@ impl<D: ProviderApi> HttpModel<D> {
             });
             if let Err(fault) = &mut answered {
                 let refusal = fault.refusal.take();
-                let adapts = refusal.as_ref().is_some_and(|said| self.dialect.adapt(said));
-                if adapts
-                    && refusal.as_ref().is_some_and(|said| error::wants_text(said))
-                    && prompt.has(PromptPart::Pictures)
-                {
-                    fault.again = Retry::Without(PromptPart::Pictures);
-                } else if adapts {
-                    fault.again = Retry::Adapted;
+                let adapted = refusal.as_ref().and_then(|text| self.dialect.adapt(text));
+                if let Some(again) = adapted {
+                    fault.again = match again {
+                        Retry::Without(part) if !prompt.has(part) => Retry::Adapted,
+                        again => again,
+                    };
                 } else if fault.again != Retry::Without(PromptPart::Pictures)
                     && !prompt.tools.is_empty()
                     && refusal.as_ref().is_some_and(|said| error::mentions_tools(said))

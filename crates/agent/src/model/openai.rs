@@ -15,9 +15,11 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
 use super::Prompt;
-use super::error::{BASE_URL, RequestError, error_message, inside, picture_limit, wants_text};
+use super::error::{
+    BASE_URL, RequestError, Retry, error_message, inside, picture_limit, wants_text,
+};
 use super::http_model::{PartialCall, PartialResponse, ProviderApi};
-use super::{ContentPart, Message, Role, Tool, ToolResult};
+use super::{ContentPart, Message, PromptPart, Role, Tool, ToolResult};
 
 /// OpenAI's own base URL.
 pub(super) const BASE: &str = "https://api.openai.com/v1";
@@ -165,7 +167,7 @@ impl ProviderApi for OpenAi {
         finish(choice, &delta["refusal"], reading)
     }
 
-    fn adapt(&self, refusal: &str) -> bool {
+    fn adapt(&self, refusal: &str) -> Option<Retry> {
         let mut support = lock(&self.support);
         let before = *support;
         let output = refusal.to_lowercase();
@@ -187,9 +189,9 @@ impl ProviderApi for OpenAi {
             support.stream = false;
         } else if unknown && output.contains("reasoning") {
             support.reasoning = false;
-        } else if let Some(most) = picture_limit(&output) {
-            tracing::warn!("{} takes at most {most} images: the latest are sent", self.model);
-            support.pictures = Some(most);
+        } else if let Some(count) = picture_limit(&output).filter(|count| *count > 0) {
+            tracing::warn!("{} takes at most {count} images: the latest are sent", self.model);
+            support.pictures = Some(count);
         } else if wants_text(&output) {
             tracing::warn!("{} takes text only: no images are sent", self.model);
             support.parts = false;
@@ -197,7 +199,13 @@ impl ProviderApi for OpenAi {
             tracing::warn!("{} has no system role: the user's first message has it", self.model);
             support.system = false;
         }
-        *support != before
+        if *support == before {
+            return None;
+        }
+        Some(match support.parts {
+            true => Retry::Adapted,
+            false => Retry::Without(PromptPart::Pictures),
+        })
     }
 }
 
@@ -226,8 +234,8 @@ fn rejects_system(refusal: &str) -> bool {
 
 /// Fits messages to what the server takes.
 fn fit(messages: &mut Vec<Value>, support: ServerSupport) {
-    if let Some(most) = support.pictures {
-        leave_out_pictures(messages, most);
+    if let Some(count) = support.pictures {
+        leave_out_pictures(messages, count);
     }
     if !support.parts {
         for message in messages.iter_mut() {
@@ -251,11 +259,11 @@ fn fit(messages: &mut Vec<Value>, support: ServerSupport) {
 }
 
 /// Leaves out all pictures but the last, which show what is on the screen now.
-fn leave_out_pictures(messages: &mut [Value], most: usize) {
+fn leave_out_pictures(messages: &mut [Value], count: usize) {
     let parts = messages.iter_mut().filter_map(|message| message["content"].as_array_mut());
     let pictures = parts.flatten().filter(|part| part["type"] == "image_url");
     let pictures: Vec<&mut Value> = pictures.collect();
-    let extra = pictures.len().saturating_sub(most);
+    let extra = pictures.len().saturating_sub(count);
     for picture in pictures.into_iter().take(extra) {
         *picture = json!({ "type": "text", "text": "(an earlier picture, left out)" });
     }

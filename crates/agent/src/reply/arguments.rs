@@ -18,9 +18,9 @@ pub(super) fn coerce(
     let properties = function.schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
         if let Some(value) = arguments.get_mut(name)
-            && let Some(right) = reading(property, value)
+            && let Some(pixel) = whole_pixel(property, value)
         {
-            *value = right;
+            *value = pixel;
         }
     }
     let mut arguments = validate_arguments(&function.schema, &arguments).map_err(|misfits| {
@@ -32,38 +32,16 @@ pub(super) fn coerce(
     Ok(arguments)
 }
 
-/// The value converted to the property's type; `None` if no conversion is needed or possible.
-fn reading(property: &Value, value: &Value) -> Option<Value> {
-    let takes = |kind: &str| takes(property, kind);
-    match value {
-        // Ids are strings that look like numbers.
-        Value::Number(number) if takes("string") && !takes("number") && !takes("integer") => {
-            Some(number.to_string().into())
-        }
-        Value::Number(number) => {
-            number.as_f64().and_then(floor).filter(|_| takes("integer") && !takes("number"))
-        }
-        Value::String(text) if !takes("string") => {
-            let text = text.trim();
-            let whole = || text.parse::<i64>().ok().map(Value::from);
-            let float = || text.parse::<f64>().ok().filter(|float| float.is_finite());
-            match &*text.to_ascii_lowercase() {
-                "true" if takes("boolean") => Some(true.into()),
-                "false" if takes("boolean") => Some(false.into()),
-                _ if takes("number") => whole().or_else(|| float().map(Value::from)),
-                _ if takes("integer") => whole().or_else(|| float().and_then(floor)),
-                _ if takes("array") || takes("object") => serde_json::from_str(text).ok(),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// The centre of a control is often at half a pixel. UFO's servers round down too.
-fn floor(float: f64) -> Option<Value> {
-    let float = float.floor();
-    (float.abs() < 1e9).then_some(Value::from(float as i64))
+/// The whole pixel of a place at half a pixel, as the centre of a control often is: UFO's servers
+/// round down, too. Everything else is read with the schema. `None` for another value.
+fn whole_pixel(property: &Value, value: &Value) -> Option<Value> {
+    let float = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    let is_place = takes(property, "integer") && !takes(property, "number");
+    (is_place && float.abs() < 1e9).then(|| Value::from(float.floor() as i64))
 }
 
 /// Whether the property accepts this type.

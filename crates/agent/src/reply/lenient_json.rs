@@ -25,11 +25,20 @@ pub(super) fn values(text: &str) -> Vec<ParsedValue> {
     found(text).into_iter().map(|(_, value)| value).collect()
 }
 
-/// Where the complete values of a text are, in bytes, in order.
-pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+/// The text with a control character in place of each byte of its complete values, so that what is
+/// found in it is outside them: an answer may quote anything in its strings.
+pub(super) fn without_values(text: &str) -> String {
     let closed = found(text).into_iter().filter(|(_, value)| value.closed);
-    let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-    closed.map(|(place, _)| bytes[place.start]..bytes[place.end]).collect()
+    let mut values = closed.map(|(place, _)| place).peekable();
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.chars().enumerate() {
+        while values.next_if(|value| value.end <= at).is_some() {}
+        match values.peek().is_some_and(|value| value.contains(&at)) {
+            true => out.extend(std::iter::repeat_n('\u{1}', c.len_utf8())),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// A call as Python writes it at the beginning of a text: its name, its keyword arguments, and the

@@ -116,7 +116,10 @@ pub(super) fn take(
     functions: &[Function],
 ) -> Result<(), String> {
     let FunctionCall { function, arguments } = &call;
-    let is = |name| is(function, name) && functions.iter().all(|known| known.name != *function);
+    let names = functions.iter().map(|function| function.name.as_str());
+    let is_of_phone = names.clone().any(|name| name == function);
+    let meant = read::spelled(function, names.chain([FINISH, FAIL, UPDATE_PLAN]));
+    let is = |name| meant == Some(name) && !is_of_phone;
     let ends = |status, keys: &[&str], decision: &mut Decision| {
         if decision.status != AgentStatus::Continue && decision.status != status {
             return Err("it calls finish and fail at once".to_owned());

@@ -1,8 +1,9 @@
 //! Parses a model's reply into a decision.
 //!
-//! Start with [`unresolved`]. Small models think aloud, add code fences and prose, write a list where
-//! one object is enough, or a function's name where its object belongs. All of that is accepted.
-//! What is missing or ambiguous is rejected, with a message that the model is asked again with.
+//! Start with [`unresolved`]. Small models think aloud, add code fences and prose, write a list
+//! where one object is enough, or a function's name where its object belongs. All of that is
+//! accepted. What is missing or ambiguous is rejected, with a message that the model is asked again
+//! with.
 
 use serde_json::{Map, Value};
 
@@ -31,11 +32,11 @@ const MAX_LINES: usize = 30;
 /// # Errors
 /// A message for the model that continues "Your answer could not be used: ".
 pub(super) fn unresolved(reply: &str, cut_off: bool) -> Result<Decision, UnusableReply> {
-    let visible = visible_reply(reply.get(..MAX_REPLY).unwrap_or(reply));
+    let visible = shown(reply);
     if let Some(decision) = called_in_text(&visible, cut_off)? {
         return Ok(decision);
     }
-    let found = best(reply, cut_off, "action", is_decision, acts);
+    let found = best(reply, &visible, cut_off, "action", is_decision, acts);
     let found = found.map_err(|wrong| {
         let silent = !cut_off && !visible.text.contains('{');
         UnusableReply { wrong, call: None, silent }
@@ -121,7 +122,7 @@ pub(crate) struct ParsedPlan {
 pub(crate) fn parse_plan(reply: &str, cut_off: bool) -> Result<ParsedPlan, String> {
     let has =
         |value: &Value| value.as_object().is_some_and(|object| get(object, &["plan"]).is_some());
-    let found = best(reply, cut_off, "plan", has, has)?;
+    let found = best(reply, &shown(reply), cut_off, "plan", has, has)?;
     let object = found.value.as_object().cloned().unwrap_or_default();
     let plan = lines(&object, "plan");
     if plan.is_empty() {
@@ -146,7 +147,7 @@ pub(crate) struct ParsedJudgement {
 pub(crate) fn parse_judgement(reply: &str, cut_off: bool) -> Result<ParsedJudgement, String> {
     let has =
         |value: &Value| value.as_object().is_some_and(|object| get(object, &["reached"]).is_some());
-    let found = best(reply, cut_off, "reached", has, has)?;
+    let found = best(reply, &shown(reply), cut_off, "reached", has, has)?;
     if found.twice.iter().any(|key| key.eq_ignore_ascii_case("reached")) {
         return Err("`reached` appears twice with different values".into());
     }
@@ -170,19 +171,24 @@ const ACTION: [&str; 4] = ["action", "actions", "action_list", "tool_calls"];
 const FUNCTION: [&str; 3] = ["function", "name", "tool"];
 const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 
+/// What is read of a reply, without its reasoning.
+fn shown(reply: &str) -> VisibleReply {
+    visible_reply(&reply[..reply.floor_char_boundary(MAX_REPLY)])
+}
+
 /// Chooses the value that the reply is about: the first that does something, else the first of the
 /// right kind. `key` is what values of that kind have.
 fn best(
     reply: &str,
+    visible: &VisibleReply,
     cut_off: bool,
     key: &str,
     is_kind: impl Fn(&Value) -> bool,
     acts: impl Fn(&Value) -> bool,
 ) -> Result<ParsedValue, String> {
     let whole = reply.len() <= MAX_REPLY;
-    let reply = &reply[..reply.floor_char_boundary(MAX_REPLY)];
-    let output = visible_reply(reply).text;
-    let mut found = lenient_json::values(&output);
+    let output = &visible.text;
+    let mut found = lenient_json::values(output);
     // A list of one answer is that answer.
     for one in &mut found {
         if let Value::Array(list) = &mut one.value
@@ -395,9 +401,11 @@ pub(super) fn spelled<'a>(
     };
     let letters = |name: &str| name.replace(['_', '-', ' '], "").to_ascii_lowercase();
     let separators = ["__", ".", "/", ":"];
-    let ends = separators
-        .iter()
-        .flat_map(|mark| name.match_indices(mark).map(|(at, mark)| &name[at + mark.len()..]));
+    let ends = separators.iter().flat_map(|mark| name.match_indices(mark));
+    let mut begins: Vec<usize> = ends.map(|(at, mark)| at + mark.len()).collect();
+    // The longest first.
+    begins.sort_unstable();
+    let ends = begins.into_iter().map(|at| &name[at..]);
     std::iter::once(name).chain(ends).find_map(|name| {
         let exact = names.clone().find(|known| *known == name);
         exact.or_else(|| names.clone().find(|known| letters(known) == letters(name)))

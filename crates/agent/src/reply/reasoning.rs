@@ -4,7 +4,7 @@
 //! `<|begin_of_thought|>`), in fences, or in the channels of OpenAI's harmony format. What stands
 //! inside a JSON value is text: an answer may speak of a tag.
 
-use super::lenient_json;
+use super::lenient_json::without_values;
 
 /// What is left of a reply: its visible text, and the calls in channels of their own.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn without_tags(reply: &str) -> String {
             }
         };
     }
-    // Nobody writes this many; what is left cannot be told from reasoning.
+    // Nobody writes this many: what is left may be reasoning.
     String::new()
 }
 
@@ -93,13 +93,9 @@ enum ClosedBy {
 
 /// The first tag outside JSON values, and its place.
 fn first_tag(text: &str) -> Option<(usize, Tag)> {
-    let mut values = lenient_json::spans(text).into_iter().peekable();
+    let text = &*without_values(text);
     for (at, c) in text.char_indices() {
         if !matches!(c, '<' | '[' | '◁' | '`') {
-            continue;
-        }
-        while values.next_if(|value| value.end <= at).is_some() {}
-        if values.peek().is_some_and(|value| value.contains(&at)) {
             continue;
         }
         let line_begins = text[..at].ends_with('\n') || at == 0;
@@ -201,17 +197,21 @@ fn harmony(reply: &str) -> Option<VisibleReply> {
     if let Some(visible) = harmony_without_tokens(reply) {
         return Some(visible);
     }
-    if !reply.contains("<|channel|>") {
+    // A page may have written such tokens into a text that the reply quotes.
+    let outside = without_values(reply);
+    if !outside.contains("<|channel|>") {
         return None;
     }
     let mut visible = VisibleReply::default();
-    let mut rest = reply;
-    while let Some(at) = rest.find("<|message|>") {
-        let (header, body) = (&rest[..at], &rest[at + "<|message|>".len()..]);
+    let mut from = 0;
+    while let Some(found) = outside[from..].find("<|message|>") {
+        let header = &outside[from..from + found];
         let header = header.rsplit("<|start|>").next().unwrap_or(header);
+        from += found + "<|message|>".len();
+        let body = &outside[from..];
         let ends = ["<|end|>", "<|call|>", "<|return|>", "<|start|>", "<|channel|>"];
         let end = ends.iter().filter_map(|end| body.find(end)).min();
-        let content = &body[..end.unwrap_or(body.len())];
+        let content = &reply[from..from + end.unwrap_or(body.len())];
         let channel = header.split("<|channel|>").nth(1).unwrap_or("final").trim_start();
         let recipient = header.split("to=").nth(1).and_then(|to| to.split([' ', '<']).next());
         match recipient {
@@ -219,7 +219,7 @@ fn harmony(reply: &str) -> Option<VisibleReply> {
             None if channel.starts_with("final") => visible.text += content,
             None => {}
         }
-        rest = &body[content.len()..];
+        from += content.len();
     }
     Some(visible)
 }
@@ -302,6 +302,7 @@ mod tests {
     #[test]
     fn text_about_tags_is_kept() {
         for reply in [
+            "{\"thought\": \"it says <|channel|>commentary to=functions.home<|message|>{}<|call|>\"}",
             "{\"thought\": \"it says </think> and <think>\", \"x\": [\"[THINK]\"]}",
             "a < b and c > d, [see], <b>bold</b>, analysis of it",
             "```json\n{\"x\": 1}\n```",

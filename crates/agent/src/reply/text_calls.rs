@@ -1,8 +1,9 @@
 //! Reads the calls that servers leave in the text, in the dialects of the big open models.
 //!
 //! A server that knows a model's dialect turns it into the API's calls; others, and quantised or
-//! fine-tuned models, leave it as it is. Only what stands behind a dialect's own mark is read:
-//! prose that mentions a function calls nothing. Calls in JSON are read by [`super::read`].
+//! fine-tuned models, leave it as it is. Only what stands behind a dialect's own mark is read, and
+//! only where the mark is outside JSON: prose that mentions a function calls nothing, and neither
+//! does a page that an answer quotes. Calls in JSON are read by [`super::read`].
 //!
 //! Source: the chat templates that are published with the models, and the tool parsers of vLLM and
 //! llama.cpp.
@@ -12,7 +13,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-use super::lenient_json::{self, python_call};
+use super::lenient_json::{self, python_call, without_values};
 use crate::policy::decision::FunctionCall;
 
 /// The calls of a text, and where the first begins.
@@ -25,6 +26,9 @@ pub(super) struct TextCalls {
     /// The name of a last call that has no end.
     pub unended: Option<String>,
 }
+
+/// How many marks are looked at. A reply with more calls than a decision may have is refused.
+const MAX_MARKS: usize = 64;
 
 /// A function's name, with what models put in front and behind.
 const NAME: &str = r"[\w.:/-]+";
@@ -93,20 +97,21 @@ fn pattern(pattern: &str) -> Regex {
 
 /// Finds the calls of a text without reasoning. None of them is checked.
 pub(super) fn text_calls(text: &str) -> TextCalls {
-    // Gemma's quotes.
-    let text = text.replace("<escape>", "\"").replace("<|\"|>", "\"");
+    let outside = without_values(text);
     let readers = [in_elements, before_json, in_python];
     readers
         .into_iter()
-        .map(|read| read(&text))
+        .map(|read| read(text, &outside))
         .find(|found| !found.calls.is_empty() || found.unended.is_some())
         .unwrap_or_default()
 }
 
-fn before_json(text: &str) -> TextCalls {
+/// Finds marks in `outside`, the text without its values, and reads the arguments in the text.
+fn before_json(text: &str, outside: &str) -> TextCalls {
     let mut found = TextCalls::default();
     let mut at = 0;
-    while let Some(mark) = BEFORE_JSON.captures_at(text, at) {
+    for _ in 0..MAX_MARKS {
+        let Some(mark) = BEFORE_JSON.captures_at(outside, at) else { break };
         let (Some(whole), Some(name)) = (mark.get(0), mark.iter().skip(1).flatten().next()) else {
             break;
         };
@@ -116,7 +121,10 @@ fn before_json(text: &str) -> TextCalls {
             continue;
         }
         begin(&mut found, text, whole.start());
-        let value = lenient_json::values(rest).into_iter().next();
+        let value = match whole.as_str().contains("call:") {
+            true => gemma_arguments(rest),
+            false => lenient_json::values(rest).into_iter().next(),
+        };
         match value.map(|value| (value.closed && value.twice.is_empty(), value.value)) {
             Some((true, Value::Object(arguments))) => {
                 found.calls.push(FunctionCall { function: name.as_str().into(), arguments });
@@ -130,14 +138,23 @@ fn before_json(text: &str) -> TextCalls {
     found
 }
 
-fn in_elements(text: &str) -> TextCalls {
+/// Gemma has tokens of its own for quotes.
+fn gemma_arguments(text: &str) -> Option<lenient_json::ParsedValue> {
+    let ends = ["<end_function_call>", "<tool_call|>"];
+    let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+    let quoted = text[..end].replace("<escape>", "\"").replace("<|\"|>", "\"");
+    lenient_json::values(&quoted).into_iter().next()
+}
+
+fn in_elements(text: &str, outside: &str) -> TextCalls {
     let mut found = TextCalls::default();
     let mut at = 0;
-    while let Some(mark) = IN_ELEMENTS.captures_at(text, at) {
+    for _ in 0..MAX_MARKS {
+        let Some(mark) = IN_ELEMENTS.captures_at(outside, at) else { break };
         let (Some(whole), Some(name)) = (mark.get(0), mark.iter().skip(1).flatten().next()) else {
             break;
         };
-        let rest = &text[name.end()..];
+        let (rest, outside) = (&text[name.end()..], &outside[name.end()..]);
         if rest.trim_start_matches(['"', '>']).trim_start().starts_with('{') {
             // Llama's, with JSON.
             return TextCalls::default();
@@ -145,26 +162,25 @@ fn in_elements(text: &str) -> TextCalls {
         begin(&mut found, text, whole.start());
         let mut arguments = Map::new();
         let mut last = 0;
-        let end = ELEMENTS_END.find(rest);
         // A value may contain anything, also what looks like an end.
-        for element in ELEMENT.captures_iter(rest) {
+        for element in ELEMENT.captures_iter(outside) {
             let (Some(place), mut parts) = (element.get(0), element.iter().skip(1).flatten())
             else {
                 break;
             };
-            let between = &rest[last..place.start()];
+            let between = &outside[last..place.start()];
             if IN_ELEMENTS.is_match(between) || ELEMENTS_END.is_match(between) {
                 break;
             }
             if let (Some(key), Some(value)) = (parts.next(), parts.next()) {
-                let value = value.as_str();
+                let value = &rest[value.range()];
                 let value = value.strip_prefix('\n').unwrap_or(value);
                 let value = value.strip_suffix('\n').unwrap_or(value);
                 arguments.insert(key.as_str().into(), value.into());
             }
             last = place.end();
         }
-        if end.is_none() || !ELEMENTS_END.is_match(&rest[last..]) {
+        if !ELEMENTS_END.is_match(&outside[last..]) {
             found.unended = Some(name.as_str().into());
             break;
         }
@@ -174,14 +190,16 @@ fn in_elements(text: &str) -> TextCalls {
     found
 }
 
-fn in_python(text: &str) -> TextCalls {
+fn in_python(text: &str, outside: &str) -> TextCalls {
     let mut found = TextCalls::default();
     let mut at = 0;
-    while let Some(mark) = BEFORE_PYTHON.find_at(text, at) {
+    for _ in 0..MAX_MARKS {
+        let Some(mark) = BEFORE_PYTHON.find_at(outside, at) else { break };
         at = mark.end().max(at + 1);
         let Some(mut rest) = text.get(mark.end()..) else { break };
-        loop {
-            let Some((function, arguments, length)) = python_call(rest) else { break };
+        while found.calls.len() < MAX_MARKS
+            && let Some((function, arguments, length)) = python_call(rest)
+        {
             begin(&mut found, text, mark.start());
             found.calls.push(FunctionCall { function, arguments });
             at = at.max(text.len() - rest.len() + length);
@@ -208,7 +226,7 @@ fn begin(found: &mut TextCalls, text: &str, at: usize) {
 mod tests {
     use super::*;
 
-    /// The calls of a reply, one a line; `…` stands for one without an end.
+    /// The calls of a reply, a line for each; `…` stands for the missing end of a call.
     fn calls(text: &str) -> String {
         let found = text_calls(text);
         let calls = found.calls.iter();
@@ -273,6 +291,21 @@ mod tests {
     }
 
     #[test]
+    fn argument_that_looks_like_a_call_is_an_argument() {
+        assert_eq!(
+            calls("[TOOL_CALLS]type_text{\"text\": \"[TOOL_CALLS]home{}\"}"),
+            "type_text{\"text\":\"[TOOL_CALLS]home{}\"}"
+        );
+        assert_eq!(
+            calls(
+                "<function=type_text><parameter=text>{\"a\": \"<function=home>\"}</parameter></function>"
+            ),
+            "type_text{\"text\":\"{\\\"a\\\": \\\"<function=home>\\\"}\"}"
+        );
+        assert_eq!(calls(&"\nAction: f(".repeat(20_000)), "");
+    }
+
+    #[test]
     fn values_are_kept_as_they_are() {
         assert_eq!(
             calls(
@@ -287,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn call_without_its_end_is_told() {
+    fn call_without_its_end_is_reported() {
         for reply in [
             "[TOOL_CALLS]tap{\"x\": 1, \"y\": 2",
             "<function=tap><parameter=x>1</parameter>",
@@ -304,6 +337,8 @@ mod tests {
             "The function tap{x} is good; see [1] and [tap].",
             "Action: I tap on it.",
             "<b>tap</b> {\"x\": 1}",
+            "{\"thought\": \"it says [TOOL_CALLS]home{} and <function=home></function>\"}",
+            "{'thought': 'it says\\nAction: home()', 'action': null}",
             "",
         ] {
             assert_eq!(calls(reply), "", "{reply}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thumbwire_base::truncate;
 use thumbwire_base::visible::name;
-use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
+use thumbwire_device::{KEEPS_MOVING, LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
 use super::client::ClientName;
@@ -546,7 +546,7 @@ impl Failure {
                 );
             }
             Cause::Refused { .. } => "try something else",
-            Cause::NotReady { text } if text.contains("keeps moving") => {
+            Cause::NotReady { .. } if self.is_restless() => {
                 "take a screenshot and tap by its coordinates; this screen does not rest"
             }
             Cause::NotReady { .. } => "wait a second and try again",
@@ -566,6 +566,13 @@ impl Failure {
             SideEffect::None => advice.into(),
             SideEffect::Possible => format!("the action may have happened: {advice}"),
         }
+    }
+}
+
+impl Failure {
+    /// Whether there is no list because the screen never rests; a picture can still be taken.
+    pub(crate) fn is_restless(&self) -> bool {
+        matches!(&self.cause, Cause::NotReady { text } if text.contains(KEEPS_MOVING))
     }
 }
 

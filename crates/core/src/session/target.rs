@@ -129,7 +129,7 @@ impl AttachedDevice {
             .await?;
         let words = [id.map(Locator::Id), text.map(Locator::Text)];
         let words = || words.into_iter().flatten();
-        // Who wants to type gets an element that is not a field only if none has the name.
+        // For a text, an element that is not a field counts only if no field has the name.
         let fields = words().filter(|_| aimed_for == AimedFor::Text);
         let found = fields.map(|sought| find_field(&snapshot.tree, sought));
         for result in found.chain(words().map(|sought| find(&snapshot.tree, sought))) {

@@ -113,7 +113,7 @@ impl Device for Fake {
         tokio::task::yield_now().await;
         self.looking.fetch_sub(1, Ordering::SeqCst);
         if self.keeps_moving.load(Ordering::SeqCst) {
-            let text = "the screen keeps moving".into();
+            let text = thumbwire_device::KEEPS_MOVING.into();
             return Err(Error::NotReady { what: "dump the screen", text });
         }
         Ok(lock(&self.tree).clone())

@@ -175,8 +175,8 @@ pub(super) fn reuse_refs(
     kept
 }
 
-/// Fields without ids and names move together when a keyboard opens: if all of them are still there,
-/// as large as they were and among the same words, each keeps its ref.
+/// Fields without ids and names move together when a keyboard opens: if all of them are still
+/// there, as large as they were and among the same words, each keeps its ref.
 fn keep_moved_fields(
     kept: &mut HashMap<usize, ElementRef>,
     (now, then): (&MatchCandidates<'_>, &MatchCandidates<'_>),

@@ -51,8 +51,8 @@ impl Android {
         let size = self.screen_size().await?;
         let side = |length: i32| u32::try_from(length).unwrap_or_default();
         let (width, height) = (side(size.width), side(size.height));
-        let pixels = Pixels::new(width, height, vec![0; (width * height * 3) as usize]);
-        let image = pixels.ok_or(error)?.write_png(Effort::Fast);
+        let Some(pixels) = Pixels::black(width, height) else { return Err(error) };
+        let image = pixels.write_png(Effort::Fast);
         let image = image.map_err(|error| capture_failed(&error))?;
         Ok(Screenshot { image, size, blank: Some(reason) })
     }

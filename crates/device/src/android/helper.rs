@@ -3,10 +3,10 @@
 //!
 //! Start with [`Android::ask_helper`], for what only the helper can do, and
 //! [`Android::try_helper`], for what a shell command can do, too. `jar` puts the program on the
-//! phone; `process` starts it, `connection` sends concurrent requests over one stream,
-//! `protocol` and `frame` define its bytes. The operations are in `apps`, `call_service`,
-//! `clipboard`, `events`, `front`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is
-//! installed: the program is a file.
+//! phone; `process` starts it, `connection` sends concurrent requests over one stream, `protocol`
+//! and `frame` define its bytes. The operations are in `apps`, `call_service`, `clipboard`,
+//! `events`, `front`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is installed: the
+//! program is a file.
 //!
 //! ```text
 //!        connect, or push, start    ready, hello                 an op
@@ -17,9 +17,10 @@
 //!     └──────────────────────────────────────────┘
 //! ```
 //!
-//! The first operation connects to the helper that runs, for all Thumbwires of a phone share one, or
-//! starts it; the start continues if that operation is cancelled. No operation is sent twice: if the reply of one that acts is lost, the error says that it may have
-//! happened, and no shell command does it again.
+//! The first operation connects to the helper that runs, for all Thumbwires of a phone share one,
+//! or starts it; the start continues if that operation is cancelled. No operation is sent twice: if
+//! the reply of one that acts is lost, the error says that it may have happened, and no shell
+//! command does it again.
 
 mod apps;
 mod call_service;

@@ -49,7 +49,7 @@ const SWITCHES: [Switch; 6] = [
         allows: Allowance::Control,
         advice: "turn on \"Disable permission monitoring\" in the developer options, then connect again",
     },
-    // Airtest's documentation, "Connect Android devices".
+    // Not verified: Airtest's documentation, "Connect Android devices", from memory.
     Switch {
         makers: &["vivo", "iQOO"],
         allows: Allowance::Control,
@@ -61,7 +61,7 @@ const SWITCHES: [Switch; 6] = [
         allows: Allowance::Install,
         advice: "turn on \"Install via USB\" in the developer options, and confirm on the screen",
     },
-    // Airtest's documentation, "Connect Android devices"; EMUI's own names.
+    // Not verified: Airtest's documentation, "Connect Android devices", and EMUI, from memory.
     Switch {
         makers: &["HUAWEI", "HONOR"],
         allows: Allowance::Install,

@@ -14,7 +14,8 @@ fn png_command() -> ShellCommand {
 
 /// Finds the PNG in the output of `screencap -p` and checks that it is complete.
 ///
-/// Text may come before it, as Android 15 prints a warning if it has several displays, and behind it.
+/// Text may come before it, as Android 15 prints a warning if it has several displays, and behind
+/// it.
 fn read_png(output: Bytes) -> Result<Screenshot, Error> {
     let start = output.windows(SIGNATURE.len()).position(|part| part == SIGNATURE);
     let no_picture = || capture_failed(&excerpt(&output[..output.len().min(400)]));

@@ -236,7 +236,7 @@ fn dump_error(text: &str) -> DumpError {
     let not_ready = |text| DumpError::Other(Error::NotReady { what: WHAT, text });
     // AOSP, `DumpCommand`: waits up to ten seconds for one second without events.
     if output.contains("could not get idle state") {
-        return not_ready(with("the screen keeps moving: a video, an animation, a clock"));
+        return not_ready(with(crate::KEEPS_MOVING));
     }
     // AOSP, `DumpCommand`; also with the screen off.
     if output.contains("null root node") {

@@ -222,7 +222,7 @@ impl WebDriverPhone {
         }
     }
 
-    /// The page source. What XCTest cannot take at the moment, because elements come and go or an
+    /// The page source. What cannot be read at the moment, because elements come and go or an
     /// app starts, is asked for again; what it cannot take at all may be too deep.
     async fn read_source(&self) -> Result<String, Error> {
         let mut pauses = SOURCE_PAUSES.into_iter();
@@ -246,7 +246,7 @@ impl WebDriverPhone {
             }
             return Err(match failure.mentions(&MAY_PASS) {
                 true => SOURCE.not_ready(
-                    "iOS cannot list the elements of the app in front: it is busy, starting, or has crashed",
+                    "the elements of the app in front cannot be listed: it is busy, starting, or has crashed",
                 ),
                 false => failure.into(),
             });

@@ -42,7 +42,7 @@ use crate::elicitation::has_forms;
 use crate::grant::Grant;
 use crate::metrics::Gauges;
 use crate::oauth::METADATA_PATH;
-use crate::repair::repair;
+use crate::repair::{REVISION_OF_A_REQUEST, repair};
 use crate::server::{SUPPORTED, Server, ToolRefusal};
 use crate::subscriptions::Changes;
 use crate::unknown_method::name_method;
@@ -71,7 +71,6 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const REVISION_OF_A_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The endpoint of one server.
 pub(super) struct McpEndpoint {

@@ -328,6 +328,20 @@ impl GroupName {
 }
 
 impl Arguments {
+    /// With what `--as-specified` stands for.
+    fn by_specification(self) -> Self {
+        if !self.as_specified {
+            return self;
+        }
+        Self {
+            tree: TreeForm::Platform,
+            observe: Some(ObserveMode::Off),
+            screenshot_format: Some(FormatPreference::Only(Format::Png)),
+            screenshot_size: Some(ScreenshotSize::Full),
+            ..self
+        }
+    }
+
     fn served_toolset(&self) -> Toolset {
         let observe = self.observe.unwrap_or(match self.tree {
             TreeForm::List => ObserveMode::Diff,
@@ -351,16 +365,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     // Report usage errors before looking for a phone.
     let config = &arguments.sources.applied_to(config)?;
     apps_have_a_place(&arguments)?;
-    let mut arguments = arguments;
-    if arguments.as_specified {
-        if !is_mobile(&arguments) {
-            return Err(CliError::usage("--as-specified requires `--toolset mobile`"));
-        }
-        arguments.tree = TreeForm::Platform;
-        arguments.observe = Some(ObserveMode::Off);
-        arguments.screenshot_format = Some(FormatPreference::Only(Format::Png));
-        arguments.screenshot_size = Some(ScreenshotSize::Full);
+    if arguments.as_specified && !is_mobile(&arguments) {
+        return Err(CliError::usage("--as-specified requires `--toolset mobile`"));
     }
+    let arguments = arguments.by_specification();
     if arguments.tree != TreeForm::List && !is_mobile(&arguments) {
         return Err(CliError::usage("--tree requires `--toolset mobile`"));
     }

@@ -1,5 +1,5 @@
-//! Several users of one phone: Thumbwires share its helper, and other programs that need UiAutomation
-//! have their turn.
+//! Several users of one phone: Thumbwires share its helper, and other programs that need
+//! UiAutomation have their turn.
 
 use std::time::Duration;
 

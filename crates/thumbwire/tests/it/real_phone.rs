@@ -167,7 +167,7 @@ async fn app_without_an_activity_is_not_launchable_but_found() {
 }
 
 #[tokio::test]
-async fn invalid_app_id_is_refused_before_anything_is_sent() {
+async fn invalid_app_id_is_refused_before_anything_is_done() {
     for release in RELEASES {
         let caller = Caller::of(phone(release));
         caller.said("mobile_tap", json!({ "x": 5, "y": 5 })).await;

@@ -2,9 +2,9 @@
 //! device end of the wire between a host and a small program on the phone.
 //!
 //! Start with [`start`]: the runtime's checks (`jar`), a socket, the key in its file, `ready`; then
-//! each connection is a [`Connection`] that reads frames (`wire`) and answers them.
-//! Requests to apps are in `call_service`. It is written from the wire's specification and from
-//! measurements of such a helper on an Android 4.4.4, never from the host's code.
+//! each connection is a [`Connection`] that reads frames (`wire`) and answers them. Requests to
+//! apps are in `call_service`. It is written from the wire's specification and from measurements of
+//! such a helper on an Android 4.4.4, never from the host's code.
 //!
 //! ```text
 //!                                      ┌─ hello, cancel, bye
@@ -19,10 +19,10 @@
 //!                                      └─ events ──► VirtualPhone::changed
 //! ```
 //!
-//! All hosts share one. It outlives the shell that started it if it ignores `SIGHUP`, and ends at any
-//! other signal, 10 s after the last connection, and after ten minutes without a frame or a running
-//! request. Not here: checking who connects, because only adbd, whose user id is 2000, can connect
-//! to a socket inside this phone.
+//! All hosts share one. It outlives the shell that started it if it ignores `SIGHUP`, and ends at
+//! any other signal, 10 s after the last connection, and after ten minutes without a frame or a
+//! running request. Not here: checking who connects, because only adbd, whose user id is 2000, can
+//! connect to a socket inside this phone.
 
 mod apps;
 mod call_service;
@@ -122,8 +122,8 @@ const ABORTED: i32 = 134;
 /// 128 + `SIGKILL`
 const KILLED: i32 = 137;
 
-/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`. `None` if the class path has no
-/// such class.
+/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`. `None` if the class path has
+/// no such class.
 pub(super) async fn start(call: &Invocation) -> Option<Status> {
     match jar::start(call).await {
         Ok(()) => Some(run(call).await),

@@ -185,7 +185,7 @@ fn illustrated() -> Prompt {
 
 #[tokio::test]
 async fn limits_of_a_server_are_learned_from_its_refusal() {
-    for (said, expected) in [
+    for (refusal, expected) in [
         (
             "At most 1 image(s) may be provided in one request.",
             json!([
@@ -206,32 +206,32 @@ async fn limits_of_a_server_are_learned_from_its_refusal() {
             json!([["user", "Be brief.|before|image|now|image"]]),
         ),
     ] {
-        let refused = CannedResponse::json(400, &json!({ "error": { "message": said } }));
+        let refused = CannedResponse::json(400, &json!({ "error": { "message": refusal } }));
         let server = Server::giving([refused, fine(BOTH[0])]).await;
         let model = config::open(&BOTH[0].parse().unwrap(), settings(&server)).unwrap();
         let call = Call::with_timeout(Duration::from_secs(60));
         assert_eq!(
             model.complete(&illustrated(), None, &call, &|_| ()).await.unwrap().text,
             "yes",
-            "{said}"
+            "{refusal}"
         );
         let body = server.asked().remove(1).body;
-        let told = |message: &Value| {
+        let role_and_text = |message: &Value| {
             let parts = message["content"].as_array().into_iter().flatten();
             let parts: Vec<&str> =
                 parts.map(|part| part["text"].as_str().unwrap_or("image")).collect();
             let text = message["content"].as_str().map_or_else(|| parts.join("|"), str::to_owned);
             json!([message["role"], text])
         };
-        let messages: Vec<Value> = body["messages"].as_array().unwrap().iter().map(told).collect();
-        assert_eq!(Value::from(messages), expected, "{said}");
+        let messages = body["messages"].as_array().unwrap().iter().map(role_and_text);
+        assert_eq!(messages.collect::<Value>(), expected, "{refusal}");
     }
 }
 
 #[tokio::test]
 async fn server_that_takes_text_only_gets_strings() {
-    let said = "messages[1]: invalid type: sequence, expected a string at line 1 column 90";
-    let refused = CannedResponse::json(422, &json!({ "error": { "message": said } }));
+    let refusal = "messages[1]: invalid type: sequence, expected a string at line 1 column 90";
+    let refused = CannedResponse::json(422, &json!({ "error": { "message": refusal } }));
     let server = Server::giving([refused, fine(BOTH[0])]).await;
     let model = config::open(&BOTH[0].parse().unwrap(), settings(&server)).unwrap();
     let call = Call::with_timeout(Duration::from_secs(60));

@@ -103,7 +103,7 @@ fn every_cause_has_its_class() {
 }
 
 #[test]
-fn unusable_phones_are_told_what_each_lacks() {
+fn next_step_says_what_each_phone_lacks() {
     let phone = |id: &str, state: &str| ListedDevice {
         id: id.into(),
         platform: Platform::Android,

@@ -21,8 +21,8 @@ use super::Hello;
 use super::frame::Header;
 use super::protocol::{HelperProtocol, MAX_REQUESTS, Reply, SendError};
 
-/// The helper exits after ten minutes without requests, so a connection idle for nearly that long is
-/// not reused: a request sent while it exits would be lost.
+/// The helper exits after ten minutes without requests, so a connection idle for nearly that long
+/// is not reused: a request sent while it exits would be lost.
 const SILENCE: Duration = Duration::from_secs(9 * 60);
 
 /// How long to wait for the end of the connection after we close it.

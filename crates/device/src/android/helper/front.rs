@@ -1,5 +1,5 @@
-//! The helper's op `front`: the activity in front, in a few milliseconds. The reports that tell which
-//! window has the focus are long.
+//! The helper's op `front`: the activity in front, in a few milliseconds. The reports that tell
+//! which window has the focus are long.
 
 use std::time::Duration;
 
