@@ -196,6 +196,9 @@ pub struct TextInput {
     /// Whether to type even if no text field has the focus, as into a game.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
+    /// Whether to tap `into` although it has the focus already, as UFO's servers do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tap_focused: bool,
 }
 
 impl TextInput {

@@ -267,8 +267,7 @@ impl<'a> SessionCall<'a> {
     /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached
     /// phone has no caches.
     fn forget(&self, cache: CacheKind) {
-        let id = self.call.device.clone().or_else(|| self.selected_device());
-        let Some(id) = id else { return };
+        let Some(id) = self.device_of_call() else { return };
         if let CacheKind::All = cache {
             self.session.app_tools.forget(&id);
         }
@@ -278,6 +277,11 @@ impl<'a> SessionCall<'a> {
                 screen.pictures.forget();
             }
         }
+    }
+
+    /// The device that the call names, else the selected one.
+    fn device_of_call(&self) -> Option<String> {
+        self.call.device.clone().or_else(|| self.selected_device())
     }
 
     async fn run(&self, action: Action) -> Result<Outcome, Failure> {
@@ -379,6 +383,10 @@ impl<'a> SessionCall<'a> {
             }
             Action::Wait(time) => {
                 sleep(time).await;
+                let id = self.device_of_call();
+                if let Some(screen) = id.and_then(|id| self.session.connections.screen(&id)) {
+                    screen.cache.outdate_looks();
+                }
                 Ok(Outcome::Done)
             }
             Action::InvalidateCache(cache) => {

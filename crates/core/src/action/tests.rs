@@ -72,6 +72,7 @@ fn every_action() -> Vec<Action> {
             clear: true,
             submit: true,
             blind: true,
+            tap_focused: true,
         }),
         Action::Press(Key::VolumeUp),
         Action::Press(Key::Android(KeyCode(66))),

@@ -60,6 +60,14 @@ impl DeviceCache {
         self.info.forget();
     }
 
+    /// Makes the next look ask the phone, after a wait for the screen to change. Controls' numbers
+    /// stay valid.
+    pub(super) fn outdate_looks(&self) {
+        self.controls.outdate();
+        self.full.outdate();
+        self.compressed.outdate();
+    }
+
     /// Clears the given cache. Refs stay valid: each is assigned once, so none is ever reused, and
     /// an old one is looked up again anyway.
     pub(super) fn forget(&self, cache: CacheKind) {
@@ -128,6 +136,7 @@ struct Slot<T> {
 pub(super) struct CacheEntry<T> {
     pub(super) value: T,
     asked: QueryStart,
+    is_outdated: bool,
 }
 
 /// The moment a phone was asked.
@@ -158,7 +167,7 @@ impl<T: Clone> Cached<T> {
         let mut slot = lock(&self.0);
         let later = slot.last.as_ref().is_some_and(|last| last.asked.at > asked.at);
         if asked.forgotten == slot.forgotten && !later {
-            slot.last = Some(CacheEntry { value, asked });
+            slot.last = Some(CacheEntry { value, asked, is_outdated: false });
         }
     }
 
@@ -167,16 +176,24 @@ impl<T: Clone> Cached<T> {
         lock(&self.0).last.clone()
     }
 
-    /// The last answer, if it is not older than `max_age`. Zero always asks the phone.
+    /// The last answer, if it is not outdated and not older than `max_age`. Zero always asks the
+    /// phone.
     pub(super) fn recent(&self, max_age: Duration) -> Option<T> {
-        let last = self.last().filter(|last| !max_age.is_zero() && last.age() <= max_age);
-        last.map(|last| last.value)
+        let last = self.last().filter(|last| !last.is_outdated && !max_age.is_zero());
+        last.filter(|last| last.age() <= max_age).map(|last| last.value)
     }
 
     /// The last answer, if it is not older than `max_age` and no action happened since.
     pub(super) fn unchanged(&self, generation: &AtomicU64, max_age: Duration) -> Option<T> {
         self.last().filter(|last| last.is_of(generation))?;
         self.recent(max_age)
+    }
+
+    /// Keeps the answer as the last one, but not as a recent one.
+    pub(super) fn outdate(&self) {
+        if let Some(last) = &mut lock(&self.0).last {
+            last.is_outdated = true;
+        }
     }
 
     /// Invalidates the answer, and one in progress.

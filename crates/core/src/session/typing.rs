@@ -75,7 +75,8 @@ impl AttachedDevice {
     async fn prepare(&self, typing: &TextInput) -> Result<PreparedField, Failure> {
         let (into, tapped, field, editor) = match &typing.into {
             Some(target) => {
-                let FocusedField { hit, tapped, field, editor } = self.focus(target).await?;
+                let FocusedField { hit, tapped, field, editor } =
+                    self.focus(target, typing.tap_focused).await?;
                 (Some(hit), tapped, field, editor)
             }
             None => {
@@ -204,11 +205,11 @@ impl AttachedDevice {
     }
 
     /// Gives the target the focus, and returns the field that has it afterwards. A field that has
-    /// it already is not tapped: that would move the cursor into its text.
-    async fn focus(&self, target: &Target) -> Result<FocusedField, Failure> {
+    /// it already is tapped only if `tap_focused`: that moves the cursor into its text.
+    async fn focus(&self, target: &Target, tap_focused: bool) -> Result<FocusedField, Failure> {
         let hit = self.aim(target, AimedFor::Text).await?;
         let meant = &hit.snapshot.tree.nodes[hit.node];
-        if text_field::is_text_field(meant) && meant.flags.focused {
+        if text_field::is_text_field(meant) && meant.flags.focused && !tap_focused {
             let editor = self.editor_of(meant).await;
             let field = meant.clone();
             return Ok(FocusedField { hit, tapped: false, field, editor });

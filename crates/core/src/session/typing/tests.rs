@@ -284,7 +284,7 @@ async fn text_is_typed_into_a_control_by_id() {
     let blind = session.perform(&call, Action::Type(typing.clone())).await.unwrap_err();
     assert!(matches!(blind.cause, Cause::StaleReference { none: true, .. }), "{blind:?}");
     session.perform(&call, Action::Controls { max_age: Duration::ZERO }).await.unwrap();
-    let done = session.perform(&call, Action::Type(typing)).await;
+    let done = session.perform(&call, Action::Type(typing.clone())).await;
     let Ok(Outcome::Typed(TypeResult { into: Some(hit), field: Readback::Same, tapped, .. })) =
         done
     else {
@@ -292,6 +292,11 @@ async fn text_is_typed_into_a_control_by_id() {
     };
     assert!(!tapped, "it had the focus already");
     assert_eq!((hit.name(), &**lock(&phone.holds)), ("old", "new"));
+    session.perform(&call, Action::Controls { max_age: Duration::ZERO }).await.unwrap();
+    let always = TextInput { tap_focused: true, ..typing };
+    let done = session.perform(&call, Action::Type(always)).await;
+    let tapped = |outcome: &Outcome| matches!(outcome, Outcome::Typed(typed) if typed.tapped);
+    assert!(done.as_ref().is_ok_and(tapped), "{done:?}");
 }
 
 #[tokio::test]

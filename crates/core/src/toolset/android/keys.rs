@@ -25,10 +25,9 @@ pub(super) struct PressKeyArgs {
 pub(super) fn parse_input_text(text: &InputTextArgs) -> Result<request::Type, String> {
     Ok(request::Type(TextInput {
         text: text.text.clone(),
-        into: None,
         clear: text.clear_existing.unwrap_or(false),
         submit: text.submit.unwrap_or(false),
-        blind: false,
+        ..TextInput::default()
     }))
 }
 

@@ -45,7 +45,7 @@ impl TypeIntoArgs {
         let into = element(self.element_id.as_ref(), self.element_text.as_ref());
         let (clear, submit) = (self.clear.unwrap_or(false), self.submit.unwrap_or(false));
         let blind = self.blind.unwrap_or(false);
-        TextInput { text: self.text.clone(), into, clear, submit, blind }
+        TextInput { text: self.text.clone(), into, clear, submit, blind, ..TextInput::default() }
     }
 }
 

@@ -220,8 +220,8 @@ fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<request::Type, Arg
         text: text.clone(),
         into: Some(control(control_id)?),
         clear: clear_current_text.unwrap_or(false),
-        submit: false,
-        blind: false,
+        tap_focused: true,
+        ..TextInput::default()
     }))
 }
 
