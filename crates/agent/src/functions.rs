@@ -105,10 +105,11 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// The phone's functions, and those of these providers.
-    pub(crate) fn new(more: &[Arc<dyn FunctionProvider>]) -> Self {
+    /// The phone's functions, and those of these providers. `lists_apps` as in
+    /// [`phone::PhoneFunctions`].
+    pub(crate) fn new(more: &[Arc<dyn FunctionProvider>], lists_apps: bool) -> Self {
         let (mut all, mut providers) = (Vec::<Function>::new(), Vec::new());
-        let phone: Arc<dyn FunctionProvider> = Arc::new(phone::PhoneFunctions);
+        let phone: Arc<dyn FunctionProvider> = Arc::new(phone::PhoneFunctions { lists_apps });
         for provider in std::iter::once(&phone).chain(more) {
             for function in provider.functions() {
                 if all.iter().all(|known| known.name != function.name) {

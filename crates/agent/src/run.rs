@@ -153,7 +153,7 @@ impl Agent {
             call,
             request,
             memory,
-            functions: Functions::new(&providers),
+            functions: Functions::new(&providers, self.policy.reads_installed_apps()),
             before: CarryOver::default(),
             loops: LoopDetector::default(),
             unchecked: 0,

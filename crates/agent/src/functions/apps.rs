@@ -138,6 +138,7 @@ mod tests {
         let tool = |(id, description): &(String, String)| AppTool {
             id: id.clone(),
             description: description.clone(),
+            version: String::new(),
             service: None,
             input: Vec::new(),
             output: Vec::new(),

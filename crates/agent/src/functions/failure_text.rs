@@ -180,7 +180,7 @@ mod tests {
         ];
         let names: BTreeSet<String> =
             sets.into_iter().flat_map(|set| set.tools).map(|tool| tool.name).collect();
-        let own = crate::functions::phone::PhoneFunctions;
+        let own = crate::functions::phone::PhoneFunctions { lists_apps: false };
         let own: Vec<String> = crate::functions::FunctionProvider::functions(&own)
             .into_iter()
             .map(|it| it.name)

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_core::action::{
-    AppSelector, Cause, ControlNumber, Controls, Direction, Failure, LaunchResult, Observe,
-    Request, TapResult, Target, TextInput, TypeResult, WaitCondition, request,
+    AppFilter, AppSelector, Cause, ControlNumber, Controls, Direction, Failure, LaunchResult,
+    Observe, Request, TapResult, Target, TextInput, TypeResult, WaitCondition, request,
 };
 use thumbwire_core::snapshot::{RefVisibility, lookup};
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point, Rect};
@@ -24,7 +24,10 @@ use crate::policy::decision::FunctionCall;
 use crate::policy::observation::Function;
 
 /// The functions that use the phone.
-pub(crate) struct PhoneFunctions;
+pub(crate) struct PhoneFunctions {
+    /// Whether the policy reads the list of installed apps, whose ids `launch_app` then takes.
+    pub(crate) lists_apps: bool,
+}
 
 #[derive(Clone, Copy)]
 enum PhoneFunction {
@@ -75,6 +78,8 @@ const PATH: Arguments =
     &[("start_x", Whole), ("start_y", Whole), ("end_x", Whole), ("end_y", Whole)];
 const EITHER: Arguments =
     &[("control_id", Text), ("control_name", Text), ("x", Whole), ("y", Whole)];
+/// In milliseconds.
+const TIME: Arguments = &[("duration", Whole)];
 const TEXT: Arguments = &[("text", Text)];
 const NONE: Arguments = &[];
 
@@ -106,7 +111,7 @@ const ROWS: [Row; 18] = [
         ACTS,
         "by its name or package",
         &[("package_name", Text)],
-        NONE,
+        &[("id", Text)],
     ),
     Row(P::Back, "back", ACTS, "go back", NONE, NONE),
     Row(P::Home, "home", ACTS, "show the home screen", NONE, NONE),
@@ -116,8 +121,8 @@ const ROWS: [Row; 18] = [
     Row(P::LongPress, "long_press", ACTS, "a control or a place", NONE, EITHER),
     Row(P::DoubleTap, "double_tap", ACTS, "a control or a place", NONE, EITHER),
     Row(P::Tap, "tap", ACTS, "tap a place", PLACE, NONE),
-    Row(P::Swipe, "swipe", ACTS, "move a finger from place to place", PATH, NONE),
-    Row(P::Drag, "drag", ACTS, "hold what is at the start, and drop it at the end", PATH, NONE),
+    Row(P::Swipe, "swipe", ACTS, "move a finger from place to place", PATH, TIME),
+    Row(P::Drag, "drag", ACTS, "hold what is at the start, and drop it at the end", PATH, TIME),
     Row(P::OpenUrl, "open_url", ACTS, "open an address in the app for it", &[("url", Text)], NONE),
     Row(P::SetClipboard, "set_clipboard", ACTS, "replace the clipboard's text", TEXT, NONE),
     Row(
@@ -164,7 +169,13 @@ impl Row {
 #[async_trait]
 impl FunctionProvider for PhoneFunctions {
     fn functions(&self) -> Vec<Function> {
-        ROWS.iter().map(Row::function).collect()
+        let mut functions: Vec<Function> = ROWS.iter().map(Row::function).collect();
+        if !self.lists_apps {
+            let launch = functions.iter_mut().find(|function| function.name == "launch_app");
+            let schema = launch.and_then(|launch| launch.schema.get_mut("properties"));
+            schema.and_then(Value::as_object_mut).map(|properties| properties.remove("id"));
+        }
+        functions
     }
 
     async fn call(&self, call: &FunctionCall, phone: Phone<'_>) -> FunctionResult {
@@ -214,11 +225,12 @@ const MAX_TYPING: Duration = Duration::from_secs(1800);
 const LONG_PRESS: Duration = Duration::from_secs(1);
 /// Slow enough that content stops with the finger instead of being flung.
 const SCROLLING: Duration = Duration::from_millis(500);
-/// Slow enough for a list that makes room while something is carried over it.
-const DRAGGING: Duration = Duration::from_secs(1);
-/// How long a swipe takes by default, and at most, in milliseconds (UFO MobileAgent servers).
+/// Slow enough for a list that makes room while something is carried over it, in milliseconds.
+const DRAG_MS: u64 = 1_000;
+/// How long a swipe takes by default, and it and a drag at most, in milliseconds (UFO MobileAgent
+/// servers).
 const SWIPE_MS: u64 = 300;
-const MAX_SWIPE_MS: u64 = 30_000;
+const MAX_PATH_MS: u64 = 30_000;
 /// How long `wait_for` and `wait` wait by default, and at most, in seconds.
 const WAIT_FOR: f64 = 10.0;
 const WAIT: f64 = 1.0;
@@ -273,6 +285,8 @@ struct ScrollArguments {
 #[derive(Deserialize)]
 struct LaunchArguments {
     package_name: String,
+    /// Its id in the list of installed apps.
+    id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -384,19 +398,17 @@ impl Phone<'_> {
 
     async fn swipe(&self, arguments: PathArguments) -> FunctionResult {
         let [from, to] = arguments.ends()?;
-        let ms = arguments.duration.unwrap_or(SWIPE_MS);
-        if ms > MAX_SWIPE_MS {
-            return Err(format!("`duration` must be at most {MAX_SWIPE_MS} milliseconds").into());
-        }
+        let duration = arguments.time(SWIPE_MS)?;
+        let ms = duration.as_millis();
         let message = format!("Done: swipe({},{})->({},{}) in {ms}ms", from.x, from.y, to.x, to.y);
-        let duration = Duration::from_millis(ms);
         self.gesture(Gesture::Swipe { from, to, duration }, message).await
     }
 
     async fn drag(&self, arguments: PathArguments) -> FunctionResult {
         let [from, to] = arguments.ends()?;
         let message = format!("Dragged from ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y);
-        self.gesture(Gesture::Drag { from, to, duration: DRAGGING }, message).await
+        let duration = arguments.time(DRAG_MS)?;
+        self.gesture(Gesture::Drag { from, to, duration }, message).await
     }
 
     /// The control with this number in the last list, on the screen as it is now.
@@ -433,9 +445,34 @@ impl Phone<'_> {
         self.gesture(gesture, format!("{message} in control {id}")).await
     }
 
+    /// Refuses to launch an app by the id of another.
+    async fn refuse_other_app(&self, package: &str, id: &str) -> Result<(), FunctionError> {
+        let listing =
+            request::ListApps { which: AppFilter::User, containing: String::new(), max_age: LAST };
+        let apps = self.act(listing).await?;
+        let at = id.parse().ok().and_then(|number: usize| number.checked_sub(1));
+        let id = truncate(id, MAX_TEXT);
+        match at.and_then(|at| apps.get(at)) {
+            Some(app) if app.id.0 == package => Ok(()),
+            Some(app) => Err(format!(
+                "id {id} is {}, not {}: nothing was launched",
+                app.id.0,
+                truncate(package, MAX_TEXT)
+            )
+            .into()),
+            None => Err(format!("no installed app has the id {id}: nothing was launched").into()),
+        }
+    }
+
     /// Starts the app with this name or package.
-    async fn launch(&self, LaunchArguments { package_name }: LaunchArguments) -> FunctionResult {
+    async fn launch(
+        &self,
+        LaunchArguments { package_name, id }: LaunchArguments,
+    ) -> FunctionResult {
         let name = package_name.trim();
+        if let Some(id) = id.as_deref().map(str::trim).filter(|id| !id.is_empty()) {
+            self.refuse_other_app(name, id).await?;
+        }
         let is_package = name.contains('.') && !name.contains(char::is_whitespace);
         let selector = match is_package {
             true => AppSelector::Id(AppId(name.into())),
@@ -500,6 +537,14 @@ impl Phone<'_> {
 impl PathArguments {
     fn ends(&self) -> Result<[Point; 2], FunctionError> {
         Ok([point(self.start_x, self.start_y)?, point(self.end_x, self.end_y)?])
+    }
+
+    /// How long the finger moves; so many milliseconds if the call does not say.
+    fn time(&self, default_ms: u64) -> Result<Duration, FunctionError> {
+        match self.duration.unwrap_or(default_ms) {
+            ms @ 0..=MAX_PATH_MS => Ok(Duration::from_millis(ms)),
+            _ => Err(format!("`duration` must be at most {MAX_PATH_MS} milliseconds").into()),
+        }
     }
 }
 

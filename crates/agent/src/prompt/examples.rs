@@ -26,6 +26,8 @@ pub(crate) struct Example {
     pub request: String,
     /// Further blocks of the prompt.
     pub shown: Vec<String>,
+    /// The same in a prompt of UFO's form, if they differ there.
+    pub shown_by_ufo: Vec<String>,
     /// The answer.
     pub reply: Value,
     /// What to learn from it.
@@ -133,6 +135,7 @@ fn example(value: &Value) -> Result<Example, String> {
     Ok(Example {
         request: request.trim().to_owned(),
         shown: shown.into_iter().collect(),
+        shown_by_ufo: Vec::new(),
         reply: reply.clone(),
         tip,
         calls,
@@ -147,16 +150,18 @@ fn get<'a>(of: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
 /// Two steps of a task: one in the middle, and the last.
 fn ours() -> Vec<Example> {
     let request = "When does bus 7 leave Oak Street?";
-    let one = |shown: &str, reply: Value| Example {
+    let one = |lines: &str, rows: &str, reply: Value| Example {
         request: request.into(),
-        shown: vec![shown.into()],
+        shown: vec![format!("[Current Screen Controls]:\n{lines}")],
+        shown_by_ufo: vec![format!("[Current Screen Controls]: [{rows}]")],
         calls: reply::calls(&reply).unwrap_or_default(),
         reply,
         tip: None,
     };
     vec![
         one(
-            "[Current Screen Controls]:\norg.transit .Search\nfield placeholder \"Stop\" 2",
+            "org.transit .Search\nfield placeholder \"Stop\" 2",
+            r#"{"id": "2", "name": "Stop", "type": "EditText", "rect": [48, 96, 912, 192]}"#,
             json!({
                 "thought": "The stop goes there.",
                 "action": {
@@ -168,7 +173,8 @@ fn ours() -> Vec<Example> {
             }),
         ),
         one(
-            "[Current Screen Controls]:\norg.transit .Departures\n\"Bus 7\" \"9:42\" 5",
+            "org.transit .Departures\n\"Bus 7\" \"9:42\" 5",
+            r#"{"id": "5", "name": "Bus 7, 9:42", "type": "TextView", "rect": [0, 600, 1080, 720]}"#,
             json!({
                 "thought": "There it is.",
                 "action": { "function": "", "arguments": {}, "status": "FINISH" },

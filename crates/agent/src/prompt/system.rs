@@ -66,7 +66,11 @@ pub(super) fn part(functions: &[Function], style: &PromptStyle, examples: &[&Exa
             text.push_str(&format!("[User Request]: {}\n", json_line::request(&example.request)));
         }
         last_request = &example.request;
-        for shown in &example.shown {
+        let shown = match style.form {
+            PromptForm::Ufo if !example.shown_by_ufo.is_empty() => &example.shown_by_ufo,
+            _ => &example.shown,
+        };
+        for shown in shown {
             text.push_str(&format!("{shown}\n"));
         }
         match style.answer {

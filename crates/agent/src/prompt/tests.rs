@@ -24,7 +24,7 @@ fn image(size: usize) -> Image {
 
 /// The built-in functions.
 fn functions() -> Vec<Function> {
-    PhoneFunctions.functions()
+    PhoneFunctions { lists_apps: false }.functions()
 }
 
 /// The lines of a screen with these nodes.
@@ -197,10 +197,10 @@ fn the_prompt_as_the_document_has_it() {
 
 #[test]
 fn the_prompt_in_ufos_form() {
-    insta::assert_snapshot!(shown(&written_by(
-        &sight(),
-        &style(PromptForm::Ufo, ScreenshotMode::Both)
-    )));
+    let functions = PhoneFunctions { lists_apps: true }.functions().into();
+    let observation = Observation { functions, ..sight() };
+    let style = style(PromptForm::Ufo, ScreenshotMode::Both);
+    insta::assert_snapshot!(shown(&written_by(&observation, &style)));
 }
 
 #[test]

@@ -105,7 +105,7 @@ async fn the_story_has_the_goal_each_round_with_its_files_and_the_end() {
 
 #[test]
 fn what_a_policy_can_do() {
-    let functions = functions::Functions::new(&[]);
+    let functions = functions::Functions::new(&[], false);
     let out = |function: &Function| {
         let arguments = function.schema.get("properties").and_then(Value::as_object);
         let arguments: Vec<&str> = arguments.unwrap().keys().map(String::as_str).collect();
@@ -114,4 +114,40 @@ fn what_a_policy_can_do() {
     };
     let functions: Vec<String> = functions.all().iter().map(out).collect();
     insta::assert_snapshot!(functions.join("\n"));
+}
+
+/// The arguments of the UFO MobileAgent strategy's own example, and the duration of a swipe.
+#[tokio::test(start_paused = true)]
+async fn id_of_an_app_and_duration_of_a_swipe_reach_the_phone_and_the_memory() {
+    let launch = |id: &str| {
+        let package = "com.google.android.apps.maps";
+        doing("launch_app", json!({ "package_name": package, "id": id }))
+    };
+    let swipe = json!({ "start_x": 50, "start_y": 200, "end_x": 50, "end_y": 40, "duration": 700 });
+    let calls = [launch("1"), launch("9"), launch("2"), doing("swipe", swipe)];
+    let policy = Script::of(calls.map(|call| does([call])).into_iter().chain([finishes()]));
+    let phone = Arc::new(Phone::new());
+    run(Arc::clone(&phone), Arc::clone(&policy)).await;
+    let last = policy.seen().pop().unwrap();
+    let done: Vec<String> = last
+        .last_success_actions
+        .iter()
+        .map(|done| format!("{} {}", Value::from(done.call.arguments.clone()), done.message))
+        .collect();
+    assert_eq!(
+        done,
+        [
+            r#"{"package_name":"com.google.android.apps.maps","id":"2"} Launched com.google.android.apps.maps"#,
+            r#"{"start_x":50,"start_y":200,"end_x":50,"end_y":40,"duration":700} Done: swipe(50,200)->(50,40) in 700ms"#,
+        ]
+    );
+    let failed: Vec<&String> =
+        last.history.iter().map(|past| &past.message).filter(|it| it.contains("id ")).collect();
+    assert_eq!(
+        failed,
+        [
+            "id 1 is com.android.chrome, not com.google.android.apps.maps: nothing was launched",
+            "no installed app has the id 9: nothing was launched"
+        ]
+    );
 }
