@@ -97,6 +97,8 @@ pub struct AppTool {
     pub id: String,
     /// What it does, as the app describes it.
     pub description: String,
+    /// Its own version as the app writes it; empty if it has none.
+    pub version: String,
     /// The service that implements it; `None` if the platform finds it.
     pub service: Option<Component>,
     /// Its parameters, in order.

@@ -198,6 +198,7 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
     Some(Ok(AppTool {
         id: id.to_owned(),
         description: sanitize(text(metadata, "description").unwrap_or_default(), 2_000),
+        version: String::new(),
         service: None,
         input,
         output: output.map(|schema| output_parameters(&schema)).unwrap_or_default(),

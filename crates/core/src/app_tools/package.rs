@@ -283,6 +283,7 @@ fn tool(service: &Component, capability: &Capability) -> AppTool {
     AppTool {
         id: capability.id.clone(),
         description: sanitize(&capability.description, DESCRIPTION),
+        version: sanitize(&capability.version, OF_A_PARAMETER),
         service: Some(service.clone()),
         input: parameters(&capability.input),
         output: parameters(&capability.output),

@@ -84,6 +84,7 @@ fn notes(tools: &[(&str, &str)]) -> AppTools {
     let tool = |(id, description): &(&str, &str)| AppTool {
         id: (*id).into(),
         description: (*description).into(),
+        version: "1".into(),
         service: None,
         input: vec![parameter("title", true), parameter("text", false)],
         output: vec![Parameter { name: "id".into(), kind: "integer", ..Parameter::default() }],

@@ -166,7 +166,7 @@ impl AppToolSource {
             "name": offer.name,
             "description": offer.description(),
             "inputSchema": offer.schema(),
-            "outputSchema": reply::schema(),
+            "outputSchema": reply::answer_schema(),
         });
         let handler = AppToolHandler { offer, shared: Arc::clone(&self.shared) };
         Arc::new(

@@ -1,5 +1,7 @@
 //! Renders an app's reply as a tool result.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 use super::sanitize::sanitize;
@@ -55,19 +57,16 @@ pub fn answered(answered: AppToolResult) -> Reply {
     }
 }
 
-/// The JSON schema of the structured content.
-pub(super) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "app": { "type": "string" },
-            "success": { "type": ["boolean", "null"] },
-            "message": { "type": "string" },
-            "output": { "type": "object" },
-            "warnings": { "type": "array", "items": { "type": "string" } }
-        },
-        "required": ["app", "success", "message", "output"]
-    })
+/// The JSON schema of the structured content: that of `mobile_call_app_tool`.
+pub(super) fn answer_schema() -> Value {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+        let outputs: Value = serde_json::from_str(include_str!("../mobile/outputs.json"))
+            .expect("embedded JSON is valid; a test parses it all");
+        let mut outputs = outputs.as_array().into_iter().flatten();
+        let own = outputs.find(|output| output["name"] == "mobile_call_app_tool");
+        own.map_or(Value::Null, |own| own["outputSchema"].clone())
+    });
+    SCHEMA.clone()
 }
 
 /// Limits the outputs. Also returns a warning if something was truncated.

@@ -213,6 +213,7 @@ mod tests {
         AppTool {
             id: "x".into(),
             description: String::new(),
+            version: String::new(),
             service: None,
             input,
             output: Vec::new(),

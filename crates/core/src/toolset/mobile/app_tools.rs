@@ -104,6 +104,9 @@ fn row(tool: &AppTool) -> Value {
         "tool": sanitize(&tool.id, MAX_SENTENCE),
         "description": sanitize(&tool.description, MAX_SENTENCE),
     });
+    if !tool.version.is_empty() {
+        row["version"] = sanitize(&tool.version, MAX_NAME).into();
+    }
     if let Some(service) = &tool.service {
         row["service"] = sanitize(&service.class, MAX_SENTENCE).into();
     }

@@ -163,6 +163,7 @@ fn rows(apps: &[Arc<AppTools>]) -> serde_json::Value {
             json!({
                 "id": tool.id,
                 "description": tool.description,
+                "version": tool.version,
                 "service": tool.service.as_ref().map(|service| service.class.as_str()),
                 "input": values(&tool.input, true),
                 "output": values(&tool.output, false),

@@ -75,9 +75,12 @@ pub(super) fn describe(offers: &[Arc<AppTools>], style: LineStyle) -> String {
         }
         for tool in &tools.tools {
             text.push('\n');
-            text.push_str(
-                &style.lines((Style::Bold, &format!("  {}", signature(tool))), &Vec::new()),
-            );
+            let version = match tool.version.is_empty() {
+                true => Vec::new(),
+                false => vec![(Style::Dim, format!("· version {}", sanitize(&tool.version)))],
+            };
+            let signature = format!("  {}  ", signature(tool));
+            text.push_str(&style.lines((Style::Bold, &signature), &version));
             text.push_str(&style.lines((Style::Plain, "    "), &plain(&tool.description)));
             values(&mut text, "input", &tool.input, style);
             values(&mut text, "output", &tool.output, style);

@@ -113,6 +113,7 @@ fn app(id: &str, tools: &[&str]) -> crate::action::AppTools {
     let tool = |id: &&str| AppTool {
         id: (*id).into(),
         description: format!("Does {id}"),
+        version: String::new(),
         service: None,
         input: vec![Parameter { required: true, ..text.clone() }],
         output: Vec::new(),

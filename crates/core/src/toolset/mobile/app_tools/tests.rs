@@ -11,6 +11,7 @@ fn tool(id: &str, description: &str) -> AppTool {
     AppTool {
         id: id.into(),
         description: description.into(),
+        version: "1".into(),
         service: Some(Component { app: AppId("com.a".into()), class: "com.a.Tools".into() }),
         input: vec![Parameter {
             name: "date".into(),
@@ -67,6 +68,7 @@ fn apps_are_listed_with_trust_findings_and_tools() {
             {
               "tool": "x",
               "description": "Does x",
+              "version": "1",
               "service": "com.a.Tools",
               "takes": [
                 {

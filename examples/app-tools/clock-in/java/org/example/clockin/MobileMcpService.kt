@@ -3,7 +3,13 @@ package org.example.clockin
 import android.app.PendingIntent
 import android.app.Service
 import android.content.Intent
+import android.os.Bundle
+import android.os.Handler
 import android.os.IBinder
+import android.os.Looper
+import android.os.Message
+import android.os.Messenger
+import android.os.RemoteException
 import android.util.Log
 import java.util.concurrent.Executors
 import org.json.JSONArray
@@ -22,6 +28,10 @@ import org.json.JSONObject
  *  - the same with `input` instead of `args`, as an object or a list of `{"name", "type", "value"}`;
  *  - `request`: `{"id", "capability": {"id", "input": {…}}}` without an envelope, as in the specification's sample apps; answered with
  *    `response` and `mcp_request_id`.
+ *
+ * A caller starts the service with an Intent, or binds to it and sends a [Message] to the [Messenger] that it gets. Either carries the
+ * request as a string, among the Intent's extras or in the message's data. The answer goes to the callback there, a [PendingIntent];
+ * a message without one is answered to its `replyTo`, with the same strings in the data.
  *
  * Any app on the phone can start this service. Ask the user before doing anything that costs money, reveals secrets or cannot be undone.
  */
@@ -45,13 +55,21 @@ abstract class MobileMcpService : Service() {
 
     private val worker = Executors.newSingleThreadExecutor()
 
-    // Binding is the protocol's other transport. This tool takes Intents only.
-    override fun onBind(intent: Intent): IBinder? = null
+    private val messenger = Messenger(Handler(Looper.getMainLooper()) { message ->
+        // Android uses the message again as soon as this returns.
+        val extras = Bundle(message.data)
+        val replyTo = message.replyTo
+        worker.execute { handle(extras, replyTo) }
+        true
+    })
+
+    override fun onBind(intent: Intent): IBinder? = messenger.binder
 
     override fun onStartCommand(intent: Intent?, flags: Int, startId: Int): Int {
         // If callers use startForegroundService, call startForeground() here with a notification, within seconds.
+        val extras = intent?.extras
         worker.execute {
-            if (intent != null) handle(intent)
+            if (extras != null) handle(extras, null)
             stopSelf(startId)
         }
         return START_NOT_STICKY
@@ -65,9 +83,9 @@ abstract class MobileMcpService : Service() {
     /** A parsed request, and which format to answer in. */
     private class Request(val id: String, val capability: JSONObject, val version: String?, val inEnvelope: Boolean)
 
-    private fun handle(intent: Intent) {
+    private fun handle(extras: Bundle, replyTo: Messenger?) {
         val request = try {
-            read(intent)
+            read(extras)
         } catch (e: JSONException) {
             Log.w(TAG, "malformed request: ${e.message}")
             null
@@ -82,19 +100,19 @@ abstract class MobileMcpService : Service() {
             }
             if (known == null) throw Refusal("Unknown capability ID: $id")
             val values = known.run(arguments(request.capability, known))
-            answer(intent, request, id, "success", "", outputs(known, values))
+            answer(extras, replyTo, request, id, "success", "", outputs(known, values))
         } catch (e: Refusal) {
-            answer(intent, request, id, "failure", e.message ?: "", emptyList())
+            answer(extras, replyTo, request, id, "failure", e.message ?: "", emptyList())
         } catch (e: Exception) {
             // Don't leak internal errors to other apps.
             Log.e(TAG, "$id failed", e)
-            answer(intent, request, id, "failure", "$id failed.", emptyList())
+            answer(extras, replyTo, request, id, "failure", "$id failed.", emptyList())
         }
     }
 
-    private fun read(intent: Intent): Request? {
-        val envelope = intent.getStringExtra("mobile-mcp-request")
-        val bare = intent.getStringExtra("request")
+    private fun read(extras: Bundle): Request? {
+        val envelope = extras.getString("mobile-mcp-request")
+        val bare = extras.getString("request")
         return when {
             envelope != null -> {
                 val outer = JSONObject(envelope).getJSONObject("mobile-mcp-request")
@@ -167,7 +185,8 @@ abstract class MobileMcpService : Service() {
         capability.output.mapNotNull { param -> values[param.name]?.let { param to it } }
 
     private fun answer(
-        intent: Intent,
+        extras: Bundle,
+        replyTo: Messenger?,
         request: Request,
         capability: String,
         status: String,
@@ -175,9 +194,9 @@ abstract class MobileMcpService : Service() {
         output: List<Pair<Param, Any>>,
     ) {
         @Suppress("DEPRECATION")
-        val callback = CALLBACKS.firstNotNullOfOrNull { intent.getParcelableExtra(it) as? PendingIntent }
-        // A caller that only sends an Intent gets no answer; the work is done all the same.
-        if (callback == null) return
+        val callback = CALLBACKS.firstNotNullOfOrNull { extras.getParcelable(it) as? PendingIntent }
+        // A caller that gives neither gets no answer; the work is done all the same.
+        if (callback == null && replyTo == null) return
         val body = JSONObject().put("id", request.id)
         val back = Intent()
         if (request.inEnvelope) {
@@ -197,8 +216,11 @@ abstract class MobileMcpService : Service() {
             back.putExtra("mcp_request_id", request.id).putExtra("response", body.toString())
         }
         try {
-            callback.send(this, 0, back)
+            if (callback != null) callback.send(this, 0, back)
+            else replyTo?.send(Message.obtain().apply { data = back.extras })
         } catch (e: PendingIntent.CanceledException) {
+            Log.w(TAG, "the caller of $capability is gone")
+        } catch (e: RemoteException) {
             Log.w(TAG, "the caller of $capability is gone")
         }
     }
