@@ -289,11 +289,18 @@ impl Device for Android {
 
     async fn screenshot_as(&self, format: FormatPreference) -> Result<Screenshot, Error> {
         if format == FormatPreference::Only(Format::Jpeg)
-            && let Some(picture) = self.jpeg_by_helper().await?
+            && let Some(picture) = self.jpeg_by_helper(None).await?
         {
             return self.explain_black(picture).await;
         }
         self.screenshot().await
+    }
+
+    async fn scaled_jpeg(&self, max_side: i32) -> Result<Option<Screenshot>, Error> {
+        match self.jpeg_by_helper(Some(max_side)).await? {
+            Some(picture) => self.explain_black(picture).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {

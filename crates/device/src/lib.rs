@@ -106,6 +106,13 @@ pub trait Device: Send + Sync {
         self.screenshot().await
     }
 
+    /// A JPEG whose longer side has at most so many pixels, if the phone itself scales and
+    /// compresses screenshots: that saves the cable and this computer most of the work. Its size
+    /// is that of the JPEG.
+    async fn scaled_jpeg(&self, _max_side: i32) -> Result<Option<Screenshot>, Error> {
+        Ok(None)
+    }
+
     /// The node tree of the current screen, with its [`Tree::source`]; never a stale one.
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error>;
 

@@ -9,6 +9,7 @@
 //! an element's rectangle hits that element. An element thinner than a block may contain no center;
 //! it keeps one pixel, and a touch there may miss it by half a block.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -26,6 +27,8 @@ pub struct ScaledDevice<D: ?Sized> {
     inner: Arc<D>,
     limits: PixelLimits,
     known: Mutex<ScreenGeometry>,
+    /// The phone's own scaled pictures once had another size than ours.
+    scales_otherwise: AtomicBool,
 }
 
 /// What is known about the phone's screen.
@@ -40,7 +43,7 @@ struct ScreenGeometry {
 impl<D: Device + ?Sized> ScaledDevice<D> {
     /// A device with screenshots within these limits. A screen that is within them is not scaled.
     pub fn new(inner: Arc<D>, limits: PixelLimits) -> Self {
-        Self { inner, limits, known: Mutex::default() }
+        Self { inner, limits, known: Mutex::default(), scales_otherwise: AtomicBool::new(false) }
     }
 
     fn scale(&self, screen: Size) -> Scale {
@@ -70,6 +73,25 @@ impl<D: Device + ?Sized> ScaledDevice<D> {
             Some(size) => Ok(size),
             None => self.ask_screen(None).await,
         }
+    }
+
+    /// A JPEG that the phone scaled itself, if it can and the screen's size is known.
+    async fn scaled_by_phone(&self) -> Result<Option<Screenshot>, Error> {
+        let Some(screen) = self.known().size else { return Ok(None) };
+        let Scale { picture, .. } = self.scale(screen);
+        if picture == screen || self.scales_otherwise.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let taken = self.inner.scaled_jpeg(picture.width.max(picture.height)).await?;
+        let turned = |size: Size| Size { width: size.height, height: size.width };
+        Ok(taken.filter(|taken| {
+            if taken.size == turned(picture) && picture != turned(picture) {
+                self.learn(turned(screen), None);
+            }
+            let fits = [picture, turned(picture)].contains(&taken.size);
+            self.scales_otherwise.fetch_or(!fits, Ordering::Relaxed);
+            fits
+        }))
     }
 
     async fn ask_screen(&self, rotation: Option<u8>) -> Result<Size, Error> {
@@ -183,6 +205,11 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
     }
 
     async fn screenshot_as(&self, format: FormatPreference) -> Result<Screenshot, Error> {
+        if matches!(format, FormatPreference::Smallest | FormatPreference::Only(Format::Jpeg))
+            && let Some(picture) = self.scaled_by_phone().await?
+        {
+            return Ok(picture);
+        }
         let taken = self.inner.screenshot().await?;
         self.learn(taken.size, None);
         let Scale { screen, picture } = self.scale(taken.size);

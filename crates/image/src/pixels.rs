@@ -4,6 +4,7 @@
 //! [`MAX_PIXELS`] is rejected. Alpha is dropped on decoding: a screen has none.
 
 use std::io::Cursor;
+use std::panic::resume_unwind;
 
 use fast_image_resize as resize;
 use fast_image_resize::images::{TypedImage, TypedImageRef};
@@ -46,6 +47,13 @@ impl Pixels {
     pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Self> {
         let pixels = checked_pixel_count(width, height).ok()?;
         (rgb.len() == pixels * 3).then_some(Self { width, height, rgb })
+    }
+
+    /// An image of these pixels with a fourth byte, which is dropped; `None` as for [`Self::new`].
+    pub fn of_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Self> {
+        let mut rgb = buffer(checked_pixel_count(width, height).ok()? * 3);
+        add_rgb::<4>(&mut rgb, rgba, [0, 1, 2]);
+        Self::new(width, height, rgb)
     }
 
     /// Black pixels; `None` if there are none or too many.
@@ -97,8 +105,12 @@ impl Pixels {
     /// # Errors
     /// If a side is longer than 16,384 pixels.
     pub fn write_smallest(&self) -> Result<Image, Error> {
-        let webp = self.write_webp()?;
-        let jpeg = self.write_jpeg(JPEG_QUALITY)?;
+        let (webp, jpeg) = std::thread::scope(|scope| {
+            let webp = scope.spawn(|| self.write_webp());
+            let jpeg = self.write_jpeg(JPEG_QUALITY);
+            (webp.join().unwrap_or_else(|panic| resume_unwind(panic)), jpeg)
+        });
+        let (webp, jpeg) = (webp?, jpeg?);
         Ok(if jpeg.bytes.len() < webp.bytes.len() { jpeg } else { webp })
     }
 
@@ -189,7 +201,8 @@ impl Pixels {
         type Rgb = resize::pixels::U8x3;
         let from = TypedImageRef::<Rgb>::from_buffer(self.width, self.height, &self.rgb)
             .map_err(|error| failed(&error))?;
-        let mut rgb = vec![0; width as usize * height as usize * 3];
+        let mut rgb = buffer(width as usize * height as usize * 3);
+        rgb.resize(width as usize * height as usize * 3, 0);
         let mut into = TypedImage::<Rgb>::from_buffer(width, height, &mut rgb)
             .map_err(|error| failed(&error))?;
         let options = resize::ResizeOptions::new()
@@ -229,16 +242,25 @@ fn read_png(bytes: &[u8]) -> Result<Pixels, Error> {
     let mut reader = decoder.read_info().map_err(broken)?;
     let (colour, _) = reader.output_color_type();
     // Normalization removes palettes and expands to bytes.
-    let mut read = vec![0; pixels * colour.samples()];
-    reader.next_frame(&mut read).map_err(broken)?;
-    let rgb = match colour {
-        png::ColorType::Rgb => read,
-        png::ColorType::Rgba => to_rgb(&read, 4, [0, 1, 2]),
-        png::ColorType::GrayscaleAlpha => to_rgb(&read, 2, [0, 0, 0]),
-        png::ColorType::Grayscale => to_rgb(&read, 1, [0, 0, 0]),
+    let add: fn(&mut Vec<u8>, &[u8]) = match colour {
+        png::ColorType::Rgb => |rgb, read| rgb.extend_from_slice(read),
+        png::ColorType::Rgba => |rgb, read| add_rgb::<4>(rgb, read, [0, 1, 2]),
+        png::ColorType::GrayscaleAlpha => |rgb, read| add_rgb::<2>(rgb, read, [0, 0, 0]),
+        png::ColorType::Grayscale => |rgb, read| add_rgb::<1>(rgb, read, [0, 0, 0]),
         png::ColorType::Indexed => return Err(unreadable(Format::Png, &"unexpected palette")),
     };
-    Ok(Pixels { width, height, rgb })
+    let mut rgb = buffer(pixels * 3);
+    if reader.info().interlaced {
+        let mut read = vec![0; pixels * colour.samples()];
+        reader.next_frame(&mut read).map_err(broken)?;
+        add(&mut rgb, &read);
+    } else {
+        // Row by row: the whole image with its alpha would be another 10 MB.
+        while let Some(row) = reader.next_row().map_err(broken)? {
+            add(&mut rgb, row.data());
+        }
+    }
+    Pixels::new(width, height, rgb).ok_or_else(|| unreadable(Format::Png, &"rows are missing"))
 }
 
 fn read_jpeg(bytes: &[u8]) -> Result<Pixels, Error> {
@@ -266,17 +288,32 @@ fn read_webp(bytes: &[u8]) -> Result<Pixels, Error> {
     let samples = if decoder.has_alpha() { 4 } else { 3 };
     let mut read = vec![0; pixels * samples];
     decoder.read_image(&mut read).map_err(broken)?;
-    let rgb = if samples == 4 { to_rgb(&read, 4, [0, 1, 2]) } else { read };
-    Ok(Pixels { width, height, rgb })
+    if samples == 4 {
+        let mut rgb = buffer(pixels * 3);
+        add_rgb::<4>(&mut rgb, &read, [0, 1, 2]);
+        read = rgb;
+    }
+    Ok(Pixels { width, height, rgb: read })
 }
 
-/// The RGB values of each pixel, found at these indices among its samples.
-pub(crate) fn to_rgb(read: &[u8], samples: usize, at: [usize; 3]) -> Vec<u8> {
-    let mut rgb = Vec::with_capacity(read.len() / samples * 3);
-    for pixel in read.chunks_exact(samples) {
-        rgb.extend_from_slice(&[pixel[at[0]], pixel[at[1]], pixel[at[2]]]);
+/// An empty buffer for so many bytes.
+fn buffer(bytes: usize) -> Vec<u8> {
+    // Memory is reserved, not used, beyond what is written. An allocation above 32 MiB goes back to
+    // the system as soon as it is freed; a smaller one glibc keeps, for each thread that ever
+    // converted a picture (mallopt(3), M_MMAP_THRESHOLD).
+    const GIVEN_BACK: usize = (32 << 20) + 1;
+    Vec::with_capacity(bytes.max(GIVEN_BACK))
+}
+
+/// Appends the RGB values of each pixel, found at these indices among its samples.
+fn add_rgb<const SAMPLES: usize>(rgb: &mut Vec<u8>, read: &[u8], at: [usize; 3]) {
+    let (pixels, _) = read.as_chunks::<SAMPLES>();
+    let begin = rgb.len();
+    rgb.resize(begin + pixels.len() * 3, 0);
+    let (to, _) = rgb[begin..].as_chunks_mut::<3>();
+    for (to, pixel) in to.iter_mut().zip(pixels) {
+        *to = at.map(|at| pixel[at]);
     }
-    rgb
 }
 
 fn unreadable(format: Format, reason: &dyn std::fmt::Display) -> Error {

@@ -173,19 +173,21 @@ fn crc(bytes: &[u8]) -> u32 {
 
 #[test]
 fn black_image_differs_from_a_dark_one() {
-    let with = |lit: usize, rest: [u8; 3]| {
+    let with = |format: Format, lit: usize, rest: [u8; 3]| {
         let mut rgb: Vec<u8> = rest.repeat(400 * 800);
         // Lit from the bottom, where there is no status bar.
         let from = rgb.len() - lit * 3;
         rgb[from..].fill(200);
-        let image = Pixels::new(400, 800, rgb).unwrap().write(Format::Png).unwrap();
+        let image = Pixels::new(400, 800, rgb).unwrap().write(format).unwrap();
         blackness(&image, Size { width: 400, height: 800 })
     };
     let below = 400 * 720;
-    assert_eq!(with(0, [0, 0, 0]), Blackness::Whole);
-    assert_eq!(with(below / 20, [0, 0, 0]), Blackness::Nearly);
-    assert_eq!(with(below / 5, [0, 0, 0]), Blackness::No);
-    assert_eq!(with(0, [18, 18, 18]), Blackness::No);
+    for format in Format::ALL {
+        assert_eq!(with(format, 0, [0, 0, 0]), Blackness::Whole);
+        assert_eq!(with(format, below / 20, [0, 0, 0]), Blackness::Nearly);
+        assert_eq!(with(format, below / 5, [0, 0, 0]), Blackness::No);
+        assert_eq!(with(format, 0, [18, 18, 18]), Blackness::No);
+    }
 }
 
 #[test]

@@ -65,7 +65,8 @@ impl VirtualIphone {
                 (phone.world.capture(), rate, quality)
             });
             let quality = u8::try_from(quality).unwrap_or(25);
-            let jpeg = frame.jpeg(quality).ok_or_else(|| io::Error::other("no picture"))?;
+            let jpeg = frame.jpeg(quality, u32::MAX);
+            let jpeg = jpeg.ok_or_else(|| io::Error::other("no picture"))?.bytes;
             let part = format!(
                 "--BoundaryString\r\nContent-type: image/jpeg\r\nContent-Length: {}\r\n\r\n",
                 jpeg.len()

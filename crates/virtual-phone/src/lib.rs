@@ -54,5 +54,5 @@ pub use platform::Role;
 pub use scene::{Flags, Node, Scene, Window, WindowKind};
 pub use services::{CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult};
 pub use storage::{StorageEntry, StorageRequest};
-pub use thumbwire_virtual_screen::{Display, Frame, Platform, Point, Rect, TouchPhase};
+pub use thumbwire_virtual_screen::{Display, Frame, Jpeg, Platform, Point, Rect, TouchPhase};
 pub use world::{NodeAction, ServedField, Setup, World};

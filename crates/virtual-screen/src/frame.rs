@@ -1,6 +1,6 @@
 //! The pixels of a screen, and files of them.
 
-use thumbwire_image::Pixels;
+use thumbwire_image::{PixelLimits, Pixels, Size};
 
 use crate::geometry::Rect;
 
@@ -85,10 +85,21 @@ impl Frame {
         Some(bytes)
     }
 
-    /// A JPEG of this quality, 1 to 100; `None` if a side is longer than 65,535 pixels.
-    pub fn jpeg(&self, quality: u8) -> Option<Vec<u8>> {
-        let rgb = self.rgba.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
-        let pixels = Pixels::new(self.width, self.height, rgb)?;
-        Some(pixels.write_jpeg(quality.clamp(1, 100)).ok()?.bytes.into())
+    /// A JPEG of this quality, 1 to 100, scaled so that its longer side has at most so many pixels;
+    /// `None` if a side is longer than 65,535 pixels.
+    pub fn jpeg(&self, quality: u8, max_side: u32) -> Option<Jpeg> {
+        let pixels = Pixels::of_rgba(self.width, self.height, &self.rgba)?;
+        let size = PixelLimits::longer_side(max_side).target(pixels.size());
+        let scaled = if size == pixels.size() { pixels } else { pixels.scaled(size).ok()? };
+        let bytes = scaled.write_jpeg(quality.clamp(1, 100)).ok()?.bytes.into();
+        Some(Jpeg { size, bytes })
     }
+}
+
+/// A JPEG file of a screen.
+pub struct Jpeg {
+    /// Width and height in pixels.
+    pub size: Size,
+    /// The file.
+    pub bytes: Vec<u8>,
 }

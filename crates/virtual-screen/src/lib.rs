@@ -24,7 +24,7 @@ pub mod text;
 pub mod video;
 
 pub use colour::Colour;
-pub use frame::Frame;
+pub use frame::{Frame, Jpeg};
 pub use geometry::{Axis, Display, Point, Rect, TouchPhase};
 pub use paint::{ClippedOp, PaintOp};
 pub use platform::Platform;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Node, Panel, Platform};
+use crate::{Image, Node, Panel, Platform};
 
 /// A phone with one row, which records touches and counts size requests.
 struct Phone {
@@ -13,6 +13,8 @@ struct Phone {
     screen: Mutex<(Size, u8)>,
     sizes: Mutex<usize>,
     touched: Mutex<Vec<Gesture>>,
+    /// It scales pictures itself, to this width and height.
+    scales_to: Mutex<Option<Size>>,
 }
 
 const ROW: Rect = Rect { left: 40, top: 400, right: 1040, bottom: 560 };
@@ -22,7 +24,13 @@ impl Phone {
         let identity =
             Identity { id: "p".into(), platform: Platform::Android, model: String::new() };
         let screen = Mutex::new((Size { width, height }, 0));
-        Self { identity, screen, sizes: Mutex::default(), touched: Mutex::default() }
+        Self {
+            identity,
+            screen,
+            sizes: Mutex::default(),
+            touched: Mutex::default(),
+            scales_to: Mutex::default(),
+        }
     }
 
     fn turn(&self) {
@@ -66,6 +74,11 @@ impl Device for Phone {
         let pixels = Pixels::new(width as u32, height as u32, rgb).unwrap();
         let image = pixels.write(Format::Png).unwrap();
         Ok(Screenshot { image, size: self.size(), blank: None })
+    }
+    async fn scaled_jpeg(&self, _max_side: i32) -> Result<Option<Screenshot>, Error> {
+        let Some(size) = *self.scales_to.lock().unwrap() else { return Ok(None) };
+        let image = Image { format: Format::Jpeg, bytes: vec![0xFF, 0xD8].into() };
+        Ok(Some(Screenshot { image, size, blank: None }))
     }
     async fn tree(&self, _detail: TreeDetail) -> Result<Tree, Error> {
         let node = Node { text: "Pay".into(), bounds: ROW, ..Node::default() };
@@ -188,6 +201,29 @@ async fn scaled_screenshot_is_encoded_as_asked() {
     }
     // One colour.
     assert_eq!(taken(FormatPreference::Smallest).await, Format::Webp);
+}
+
+/// By its own JPEG, once the screen's size is known; also after a turn.
+#[tokio::test]
+async fn phone_that_scales_itself_is_asked_to() {
+    let phone = scaled(1080, 2400, 600);
+    let scales_to = |size| *phone.inner.scales_to.lock().unwrap() = size;
+    scales_to(Some(Size { width: 270, height: 600 }));
+    let taken = async || phone.screenshot_as(FormatPreference::Smallest).await.unwrap();
+    assert_eq!(taken().await.image.format, Format::Webp, "the size is not known yet");
+    assert_eq!(taken().await.image.format, Format::Jpeg);
+    phone.inner.turn();
+    scales_to(Some(Size { width: 600, height: 270 }));
+    assert_eq!(taken().await.size, Size { width: 600, height: 270 });
+    phone.touch(Gesture::Tap { at: Point { x: 599, y: 269 } }).await.unwrap();
+    assert_eq!(phone.inner.touched().ends()[0], Point { x: 2398, y: 1078 });
+    let png = phone.screenshot_as(FormatPreference::Only(Format::Png)).await.unwrap();
+    assert_eq!(png.image.format, Format::Png);
+    // It rounds otherwise: its coordinates would be others.
+    scales_to(Some(Size { width: 600, height: 269 }));
+    assert_eq!(taken().await.size, Size { width: 600, height: 270 });
+    scales_to(Some(Size { width: 600, height: 270 }));
+    assert_eq!(taken().await.image.format, Format::Webp, "nor is it asked again");
 }
 
 /// The property that a touch on an element hits it, for the limits of vision models, upright and

@@ -26,13 +26,22 @@ const SHOT: Operation = Operation {
 };
 
 impl Android {
-    /// A JPEG of the screen. `None` if `screencap` has to take it: also if that is what the helper
-    /// runs, because Android gives it no pixels (seen on an emulated Android 4.4.4).
-    pub(in crate::android) async fn jpeg_by_helper(&self) -> Result<Option<Screenshot>, Error> {
+    /// A JPEG of the screen, scaled on the phone to a longer side of `max_side`. `None` if
+    /// `screencap` has to take it: also if that is what the helper runs, because Android gives it
+    /// no pixels (seen on an emulated Android 4.4.4).
+    pub(in crate::android) async fn jpeg_by_helper(
+        &self,
+        max_side: Option<i32>,
+    ) -> Result<Option<Screenshot>, Error> {
         if self.helper.runs_screencap.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let fields = fields(json!({ "quality": JPEG_QUALITY }));
+        let mut fields = fields(json!({ "quality": JPEG_QUALITY }));
+        if let Some(max_side) = max_side {
+            fields.insert("max_side".into(), max_side.into());
+            // Longer than to connect; `screencap` waits for nobody.
+            fields.insert("limit_ms".into(), 1_000.into());
+        }
         let reply = self.try_helper::<PictureReply>(SHOT, fields).await?;
         let Some((picture, body)) = reply else { return Ok(None) };
         if picture.method.as_deref() == Some("screencap") {

@@ -6,7 +6,6 @@ use super::super::{source, text};
 use super::params::{Params, RpcError};
 use crate::latency;
 use crate::phone::{State, VirtualPhone};
-use crate::programs::helper::shot;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -91,7 +90,7 @@ pub(super) async fn picture(phone: &VirtualPhone, scale: f64, quality: u8) -> Op
     phone.run_work(latency::HELPER_SHOT).await;
     let frame = phone.with(|phone| phone.world.capture());
     let longest = f64::from(frame.width.max(frame.height)) * scale.clamp(0.01, 1.0);
-    shot::scaled(frame, longest.round() as u32).jpeg(quality)
+    frame.jpeg(quality, longest.round() as u32).map(|jpeg| jpeg.bytes)
 }
 
 async fn click(phone: &VirtualPhone, params: &Params) -> Result<Value, RpcError> {
