@@ -1,10 +1,11 @@
-"""Ours and the peers side by side on one virtual phone: `just bench-peers`.
+"""Ours and the peers side by side, each on a virtual phone of its own: `just bench-peers`.
 
 Writes the tables of docs/evidence/benchmarks.md.
 
 compare.py --thumbwire PROGRAM --peers FOLDER [--reps 30] [--slow-reps 5] [--only start,instant,pixel,memory,looks,tasks] [--page FILE]
 
-The calls of all servers are interleaved in random order, so that a slow moment of the machine hits all of them.
+The calls of all servers are interleaved in random order, so that a slow moment of the machine hits all of them. A call
+that failed once has no figure. `--smoke` makes each call once and exits with 1 if one failed.
 """
 import argparse
 import datetime
@@ -49,37 +50,51 @@ SCREENS = {
 class Bench:
     def __init__(self, options):
         self.options, self.tables = options, []
-        self.phone = None
+        self.names = known.installed(options.peers)
+        self.phones, self.failures = {}, 0
 
     def on(self, profile, run):
-        """Runs with a fresh phone, and ends what the servers leave behind."""
-        port = random.randrange(20_000, 28_000, 2)
-        self.phone = Phone(self.options.thumbwire, profile, port, port + 8_001)
-        self.start = known.servers(self.options.thumbwire, self.options.peers, self.phone, port + 16_000)
+        """Runs with a fresh phone for each server, and ends what the servers leave behind."""
         try:
+            for name in self.names:
+                self.phones[name] = Phone(self.options.thumbwire, profile)
             run()
         finally:
             sweep()
-            self.phone.close()
+            for phone in self.phones.values():
+                phone.close()
+            self.phones.clear()
+
+    def start(self, name):
+        return known.start(name, self.options.thumbwire, self.options.peers, self.phones[name])
 
     def opened(self, names):
         """The servers that start, by name."""
         running = {}
         for name in names:
             try:
-                running[name] = self.start[name]()
-            except (Gone, OSError, KeyError) as error:
+                running[name] = self.start(name)
+            except (Gone, OSError) as error:
+                self.failures += 1
                 print(f"{name} does not start: {error!r}", file=sys.stderr)
         return running
 
+    def show(self, names, command):
+        """Runs a command on the servers' phones."""
+        for name in names:
+            self.phones[name].shell(command)
+
+    def calls_of(self, name):
+        return known.calls(name, self.phones[name])
+
     def starts(self):
-        times = {name: [] for name in self.start}
+        times = {name: [] for name in self.names}
         for round_ in range(self.options.reps + 1):
             for name in random.sample(list(times), len(times)):
                 try:
-                    server = self.start[name]()
+                    server = self.start(name)
                     server.tools()
-                except Gone:
+                except (Gone, OSError):
                     continue
                 if round_:
                     times[name].append(time.perf_counter() - server.began)
@@ -88,15 +103,15 @@ class Bench:
 
     def memory(self):
         rows = {"idle": {}, "after 50 calls": {}}
-        for name in self.start:
+        for name in self.names:
             server = self.opened([name]).get(name)
             if not server:
                 continue
             server.tools()
             time.sleep(1)
             rows["idle"][name] = [memory(server.process.pid)[0]]
-            todo = [call for op, call in known.calls(name, self.phone).items() if op not in BEFORE]
-            self.phone.shell(SCREENS["settings"])
+            todo = [call for op, call in self.calls_of(name).items() if op not in BEFORE]
+            self.show([name], SCREENS["settings"])
             for count in range(50):
                 server.call(*todo[count % len(todo)])
             rows["after 50 calls"][name] = [memory(server.process.pid)[0]]
@@ -104,10 +119,10 @@ class Bench:
         self.table("Memory of the process and all below it, without the adb server", "MiB", rows)
 
     def calls(self, profile, reps, without=()):
-        running = self.opened([name for name in self.start if name not in without])
+        running = self.opened([name for name in self.names if name not in without])
         if "agent-device" in running:
             running["agent-device"].call("open", {"platform": "android", "app": known.SETTINGS})
-        calls = {name: known.calls(name, self.phone) for name in running}
+        calls = {name: self.calls_of(name) for name in running}
         rows, wrong = {}, {}
         for op in dict.fromkeys(op for of in calls.values() for op in of):
             # A bare act is compared with ours without its reply of the screen; with it, against an act and a look.
@@ -126,11 +141,11 @@ class Bench:
     def timed(self, reps, running, who, op, calls_of, wrong):
         times = {name: [] for name in who}
         if op not in BEFORE:
-            self.phone.shell(SCREENS["settings"])
+            self.show(who, SCREENS["settings"])
         for round_ in range(reps + 1):
             for name in random.sample(who, len(who)):
                 if op in BEFORE:
-                    self.phone.shell(BEFORE[op])
+                    self.show([name], BEFORE[op])
                     if name in ("ufo", "thumbwire ufo"):
                         running[name].call("get_app_window_controls_target_info", {"force_refresh": True})
                 if op in LOOKS and name in REFRESH:
@@ -150,13 +165,13 @@ class Bench:
             "mobile-mcp": "list the elements", "jaye773": "list the elements", "ufo": "list the elements",
             "claude-in-mobile": "list the elements", "scrcpy-mcp": "whole tree",
         }
-        running = self.opened([name for name in of_each if name in self.start])
+        running = self.opened([name for name in of_each if name in self.names])
         rows = {}
         for screen, command in SCREENS.items():
-            self.phone.shell(command)
+            self.show(running, command)
             row = rows[screen] = {}
             for name, server in running.items():
-                answer = server.call(*known.calls(name, self.phone)[of_each[name]])
+                answer = server.call(*self.calls_of(name)[of_each[name]])
                 row[name] = [len(text(answer).encode())]
         rows["sum"] = {name: [sum(row[name][0] for row in rows.values())] for name in running}
         sizes = {}
@@ -167,14 +182,17 @@ class Bench:
         self.table("Bytes of a look at a screen, and of the list of tools", "B", rows)
 
     def tasks(self, profile):
-        running = self.opened([name for name in tasks.DRIVERS if name in self.start])
+        running = self.opened([name for name in tasks.DRIVERS if name in self.names])
         rows = {}
+        # One for all rounds: what changed is told to a client that remembers what it saw.
+        drivers = {name: tasks.DRIVERS[name](server, self.phones[name]) for name, server in running.items()}
         for task, reset in tasks.RESET.items():
             measured = {name: {"time": [], "calls": [], "bytes": [], "done": [], "seen": []} for name in running}
             for round_ in range(self.options.slow_reps + 1):
                 for name in random.sample(list(running), len(running)):
-                    self.phone.shell(reset)
-                    driver = tasks.DRIVERS[name](running[name], self.phone)
+                    self.show([name], reset)
+                    driver = drivers[name]
+                    driver.calls = driver.bytes = 0
                     began = time.perf_counter()
                     try:
                         seen = getattr(driver, task)()
@@ -187,12 +205,13 @@ class Bench:
                         kept["time"].append(took)
                         kept["calls"].append(driver.calls)
                         kept["bytes"].append(driver.bytes)
-                        kept["done"].append(tasks.is_done(task, self.phone))
+                        kept["done"].append(tasks.is_done(task, self.phones[name]))
                         kept["seen"].append(seen)
             for name, kept in measured.items():
                 count = lambda what: f"{what} {sum(kept[what])} of {len(kept[what])}"
-                cost = f"{statistics.median(kept['time']):.2f} s, {kept['calls'][-1]} calls, {kept['bytes'][-1]:,} B"
-                cell = f"{cost}; {count('done')}, {count('seen')}"
+                cost = f"{statistics.median(kept['time']):.2f} s, {kept['calls'][-1]} calls, {kept['bytes'][-1]:,} B; "
+                cell = f"{cost if all(kept['done']) else ''}{count('done')}, {count('seen')}"
+                self.failures += not all(kept["done"] + kept["seen"])
                 rows.setdefault(task, {})[name] = cell
         for server in running.values():
             server.close()
@@ -200,6 +219,7 @@ class Bench:
 
     def table(self, title, unit, rows, wrong=None):
         wrong = {f"{op}: {name}": why for (op, name), why in (wrong or {}).items()}
+        self.failures += len(wrong)
         self.tables.append({"title": title, "unit": unit, "rows": rows, "wrong": wrong})
         print(markdown(self.tables[-1]), flush=True)
 
@@ -218,7 +238,7 @@ def cell(unit, values):
 
 
 def best(row, ours):
-    figures = {name: values for name, values in row.items() if values and not isinstance(values, str)}
+    figures = {name: values for name, values in row.items() if values and values != "failed"}
     medians = ((name, statistics.median(values)) for name, values in figures.items() if (name in OURS) == ours)
     return min(medians, key=lambda it: it[1], default=None)
 
@@ -231,10 +251,10 @@ def markdown(table):
     heads = ["", *names, *(["best peer by ours"] if compared else [])]
     lines = [f"## {table['title']}{of_figures}", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for op, row in rows.items():
-        mine, theirs = best(row, True), best(row, False)
+        row = {name: "failed" if f"{op}: {name}" in table["wrong"] else values for name, values in row.items()}
+        mine, theirs = (best(row, True), best(row, False)) if compared else (None, None)
         ratio = f" {theirs[1] / mine[1]:.1f} |" if mine and theirs else " |"
-        wrong = lambda name: " (failed)" if f"{op}: {name}" in table["wrong"] else ""
-        cells = [op, *(cell(unit, row.get(name, "")) + wrong(name) for name in names)]
+        cells = [op, *(cell(unit, row.get(name, "")) for name in names)]
         lines.append(f"| {' | '.join(cells)} |" + (ratio if compared else ""))
     for at, why in table["wrong"].items():
         lines.append(f"\nFailed: {at}: {' '.join(why.split())}")
@@ -249,7 +269,10 @@ def main():
     parser.add_argument("--slow-reps", type=int, default=5, help="repetitions of calls and tasks on the slow phone")
     parser.add_argument("--only", default="start,memory,instant,pixel,looks,tasks")
     parser.add_argument("--page", help="the page whose tables to replace")
+    parser.add_argument("--smoke", action="store_true", help="each call once; exit with 1 if one failed")
     options = parser.parse_args()
+    if options.smoke:
+        options.reps = options.slow_reps = 1
     options.thumbwire, options.peers = os.path.abspath(options.thumbwire), os.path.abspath(options.peers)
     bench = Bench(options)
     parts = {
@@ -262,6 +285,8 @@ def main():
     }
     for part in options.only.split(","):
         parts[part]()
+    if options.smoke and bench.failures:
+        sys.exit(f"{bench.failures} calls or tasks failed")
     if options.page:
         versions = ", ".join(f"{name} {version}" for name, version in known.versions(options.peers).items())
         when = f"Measured on {datetime.date.today()} on {os.cpu_count()} cores, {options.reps} calls each, on the slow phone {options.slow_reps}."

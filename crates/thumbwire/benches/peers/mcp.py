@@ -2,6 +2,7 @@
 import http.client
 import json
 import os
+import random
 import select
 import signal
 import socket
@@ -133,7 +134,7 @@ class Http(Client):
         self.began = time.perf_counter()
         self.process = run(argv, env or {}, cwd, name) if argv else None
         self.port, self.count, self.session = port, 0, None
-        wait_for(port)
+        wait_for(port, self.process)
         self.connection = http.client.HTTPConnection("localhost", port, timeout=90)
         self.start()
 
@@ -197,13 +198,13 @@ class Pair:
         self.data.close()
 
 
-def wait_for(port, seconds=60):
+def wait_for(port, process=None, seconds=60):
     until = time.perf_counter() + seconds
     while True:
         try:
             return socket.create_connection(("127.0.0.1", port), 0.2).close()
         except OSError:
-            if time.perf_counter() > until:
+            if time.perf_counter() > until or (process and process.poll() is not None):
                 raise Gone(f"nothing listens on port {port}") from None
             time.sleep(0.002)
 
@@ -246,11 +247,25 @@ def memory(pid):
     return sum(resident.get(pid, 0) for pid in all_of_it), len(all_of_it)
 
 
+def free_port(count=1):
+    """The first of so many neighbouring ports on which nobody listens, above those of phones that adb looks for itself."""
+    while True:
+        first = random.randrange(20_000, 32_000)
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as one:
+                    one.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+
+
 class Phone:
     """A virtual phone, and an adb server that knows no other."""
 
-    def __init__(self, thumbwire, profile, port, adb_port):
-        self.serial, self.adb_port = f"127.0.0.1:{port}", adb_port
+    def __init__(self, thumbwire, profile):
+        port, self.adb_port = free_port(), free_port()
+        self.serial = f"127.0.0.1:{port}"
         self.process = run([thumbwire, "phone", "--listen", self.serial, "--profile", profile], {}, None, "phone")
         wait_for(port)
         self.adb("start-server")

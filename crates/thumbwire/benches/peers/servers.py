@@ -3,7 +3,7 @@ import glob
 import json
 import os
 
-from mcp import Http, Pair, Stdio
+from mcp import Http, Pair, Stdio, free_port
 
 SETTINGS, TEXT = "com.android.settings", "hello there"
 X, Y = 540, 150  # the title of Settings: a tap there does nothing
@@ -14,8 +14,8 @@ UFO_DATA = {
 OURS = ("thumbwire", "thumbwire, quiet", "thumbwire android", "thumbwire ufo")
 
 
-def servers(thumbwire, folder, phone, port):
-    """Name → a function that starts it on the phone; servers that are not installed are left out."""
+def start(name, thumbwire, folder, phone):
+    """Starts the server with this name on the phone."""
     at = lambda *parts: os.path.join(folder, *parts)
     env = {"ANDROID_ADB_SERVER_PORT": str(phone.adb_port), "ANDROID_SERIAL": phone.serial}
     no_adb = {"ANDROID_ADB_SERVER_PORT": "1"}  # ours reaches the phone without an adb server
@@ -30,9 +30,10 @@ def servers(thumbwire, folder, phone, port):
     ports = lambda first: ["--data-port", str(first), "--action-port", str(first + 1)]
     # Pictures as the peers send them.
     whole = ("--screenshot-size", "full", "--screenshot-format", "png")
+    port = free_port(2)
     our_ufo = [thumbwire, "serve", "--ufo", "--device", phone.serial, *ports(port)]
     its_server = at("src/UFO/ufo/client/mcp/http_servers/mobile_mcp_server.py")
-    its_ufo = [at("ufo/bin/python"), its_server, "--host", "localhost", *ports(port + 2)]
+    its_ufo = [at("ufo/bin/python"), its_server, "--host", "localhost", *ports(port)]
     jaye = at("src/android-mcp-server")
     legacy = {**env, "MOBILEMCP_LEGACY_ROBOT": "1"}  # its way over adb: its app for the phone is no Android program here
     own_home = {**env, "HOME": at("agent-device-home")}
@@ -46,16 +47,20 @@ def servers(thumbwire, folder, phone, port):
         "agent-device": lambda: node("agent-device", "agent-device/bin/agent-device.mjs", "mcp", env=own_home),
         "droidmind": lambda: Stdio("droidmind", [at("droidmind/bin/droidmind"), "--transport", "stdio"], env),
         "jaye773": lambda: Stdio("jaye773", [at("jaye773/bin/python"), "main.py"], env, jaye),
-        "ufo": lambda: ufo("ufo", its_ufo, port + 2, {**env, "PYTHONPATH": at("src/UFO")}),
+        "ufo": lambda: ufo("ufo", its_ufo, port, {**env, "PYTHONPATH": at("src/UFO")}),
         "scrcpy-mcp": lambda: Stdio("scrcpy-mcp", [at("node-bin/node"), at("src/scrcpy-mcp/dist/index.js")], env),
     }
-    needs = {
-        "mobile-mcp": module("@mobilenext/mobile-mcp"), "claude-in-mobile": module("claude-in-mobile"),
-        "agent-device": module("agent-device"), "droidmind": at("droidmind/bin/droidmind"),
-        "jaye773": at("jaye773/bin/python"),
-        "ufo": at("ufo/bin/python"), "scrcpy-mcp": at("src/scrcpy-mcp/dist/index.js"),
+    return all_of_them[name]()
+
+
+def installed(folder):
+    """The names of ours and of the peers that are in the folder."""
+    peers = {
+        "mobile-mcp": "npm/node_modules/@mobilenext/mobile-mcp", "claude-in-mobile": "npm/node_modules/claude-in-mobile",
+        "agent-device": "npm/node_modules/agent-device", "droidmind": "droidmind/bin/droidmind",
+        "jaye773": "jaye773/bin/python", "ufo": "ufo/bin/python", "scrcpy-mcp": "src/scrcpy-mcp/dist/index.js",
     }
-    return {name: start for name, start in all_of_them.items() if os.path.exists(needs.get(name, thumbwire))}
+    return [*OURS, *(name for name, file in peers.items() if os.path.exists(os.path.join(folder, file)))]
 
 
 def versions(folder):
@@ -63,8 +68,10 @@ def versions(folder):
     found = {}
     for name in ("mobile-mcp", "claude-in-mobile", "agent-device"):
         path = "@mobilenext/mobile-mcp" if name == "mobile-mcp" else name
-        with open(os.path.join(folder, "npm/node_modules", path, "package.json")) as file:
-            found[name] = json.load(file)["version"]
+        package = os.path.join(folder, "npm/node_modules", path, "package.json")
+        if os.path.exists(package):
+            with open(package) as file:
+                found[name] = json.load(file)["version"]
     for path in glob.glob(os.path.join(folder, "droidmind/lib/*/site-packages/droidmind-*.dist-info")):
         found["droidmind"] = path.rsplit("droidmind-", 1)[1].removesuffix(".dist-info")
     sources = {"jaye773": "android-mcp-server", "ufo": "UFO", "scrcpy-mcp": "scrcpy-mcp"}

@@ -1,10 +1,11 @@
 """Two tasks that a script does with each server as a model would: look, choose an element, act. The phone has the last
-word on whether they are done."""
+word on whether they are done: its settings and its files, since a look would need the accessibility service that a
+server may hold."""
 import re
 
 from mcp import failed, text
 
-NOTE = "Hello 'quoted' $HOME & more"
+FILES, FOLDER = "com.android.documentsui", "Bills 'paid' $HOME & more"
 
 
 class Driver:
@@ -51,10 +52,11 @@ class Thumbwire(Driver):
         self.act("mobile_tap_element", element_id=self.ref("Connected devices"))
         return "[off]" in self.act("mobile_tap_element", element_id=self.ref("Use Bluetooth"))
 
-    def note(self):
-        self.act("mobile_launch_app", bundle_id="com.android.notes")
-        self.act("mobile_tap_element", element_id=self.ref("New note"))
-        return NOTE in self.act("mobile_type", text=NOTE, element_id=self.ref("Note"))
+    def folder(self):
+        self.act("mobile_launch_app", bundle_id=FILES)
+        self.act("mobile_tap_element", element_id=self.ref("New folder"))
+        self.act("mobile_type", text=FOLDER)
+        return FOLDER in self.act("mobile_tap_element", element_id=self.ref('"OK"'))
 
 
 class WithLooks(Driver):
@@ -81,12 +83,12 @@ class WithLooks(Driver):
         self.tap(self.named("Use Bluetooth", before))
         return is_on(before) and not is_on(self.look())
 
-    def note(self):
-        self.launch("com.android.notes")
-        self.tap(self.find("New note"))
-        self.tap(self.find("Note"))
-        self.write(NOTE)
-        return any(it[0] == NOTE for it in self.look())
+    def folder(self):
+        self.launch(FILES)
+        self.tap(self.find("New folder"))
+        self.write(FOLDER)
+        self.tap(self.find("OK"))
+        return any(it[0] == FOLDER for it in self.look())
 
 
 class MobileMcp(WithLooks):
@@ -144,7 +146,7 @@ class ClaudeInMobile(WithLooks):
 DRIVERS = {"thumbwire": Thumbwire, "mobile-mcp": MobileMcp, "claude-in-mobile": ClaudeInMobile}
 RESET = {
     "settings": "settings put global bluetooth_on 1; am force-stop com.android.settings; input keyevent 3",
-    "note": "am force-stop com.android.notes; input keyevent 3",
+    "folder": f"am force-stop {FILES}; rm -rf /sdcard/Bills*; input keyevent 3",
 }
 
 
@@ -152,5 +154,4 @@ def is_done(task, phone):
     """What the phone itself says."""
     if task == "settings":
         return phone.shell("settings get global bluetooth_on").strip() == "0"
-    dump = phone.shell("uiautomator dump /sdcard/t.xml >/dev/null; cat /sdcard/t.xml")
-    return NOTE.replace("&", "&amp;").replace("'", "&apos;") in dump or NOTE.replace("&", "&amp;") in dump
+    return FOLDER in phone.shell("ls /sdcard").splitlines()
