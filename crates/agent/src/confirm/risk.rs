@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use thumbwire_base::truncate;
 use thumbwire_base::visible::{name, quoted, without_hidden};
+use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::app_tools::is_app_tool;
 use thumbwire_core::trace::format::RefusedAct;
 use thumbwire_device::link_address::LinkKind;
@@ -49,6 +50,8 @@ enum How {
     CallApp,
     /// The screen could not be read.
     Blind,
+    /// By a function that nothing is known of.
+    Run,
 }
 
 impl Risk {
@@ -69,6 +72,7 @@ impl Risk {
             How::Key(key) => format!("About to press {key} on {text}"),
             How::Enter => format!("About to press Enter beside {text}"),
             How::Open => format!("About to open {text}"),
+            How::Run => format!("About to run {text}"),
             How::CallApp => {
                 return format!(
                     "About to call {}, which an app then runs on its own. Go ahead?",
@@ -114,8 +118,9 @@ const MAX_TEXT: usize = 80;
 const MAX_ADDRESS: usize = 200;
 
 /// Whether the call may do something that cannot be undone, as far as text tells. The screen is the
-/// present one, with the numbers that the call uses.
-pub(crate) fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+/// present one, with the numbers that the call uses. `acts` as in
+/// [`Function`](crate::policy::observation::Function).
+pub(crate) fn risk(call: &FunctionCall, acts: bool, screen: &ScreenState) -> Option<Risk> {
     if is_app_tool(&call.function) {
         let arguments = Value::from(call.arguments.clone()).to_string();
         let text = format!("{} {}", call.function, truncate(&arguments, MAX_ARGUMENTS));
@@ -126,21 +131,39 @@ pub(crate) fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     }
     match &*call.function {
         "press_key" => risk_of_key(call, screen),
-        "type_text" => {
-            let text = call.arguments.get("text").and_then(Value::as_str).unwrap_or_default();
-            if text.contains(['\n', '\r']) { risk_of_enter(touched(call, screen)?) } else { None }
-        }
-        "swipe" | "drag" => risk_of_swipe(call, screen),
+        "type_text" => risk_of_typing(call, screen),
+        "swipe" | "drag" => risk_of_path(call, screen),
+        "scroll" => risk_of_scroll(call, screen),
+        name if HARMLESS.contains(&name) || !acts => None,
         _ if touches(call) => risk_of_touch(call, screen),
-        _ => None,
+        _ => {
+            let arguments = Value::from(call.arguments.clone()).to_string();
+            let text = format!("{} {}", call.function, truncate(&arguments, MAX_ARGUMENTS));
+            Some(Risk::new(UNKNOWN, text, How::Run))
+        }
     }
 }
+
+/// Functions that press nothing in an app. One that is not named here is judged by what it touches;
+/// one that touches nothing is risky.
+const HARMLESS: [&str; 9] = [
+    "back",
+    "home",
+    "recents",
+    "launch_app",
+    "get_clipboard",
+    "set_clipboard",
+    "wait",
+    "wait_for",
+    "ask",
+];
 
 /// Whether [`risk`] depends on what is on the screen.
 pub(crate) fn needs_screen(call: &FunctionCall) -> bool {
     let is_judged = match &*call.function {
         "press_key" => key(call).is_some(),
-        "swipe" | "drag" => is_sideways(call),
+        "swipe" | "drag" => true,
+        "scroll" => call.control().is_some(),
         _ => touches(call),
     };
     is_judged && !is_app_tool(&call.function)
@@ -187,7 +210,7 @@ fn risk_of_touch(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
             let said = call.arguments.get("control_name").and_then(Value::as_str);
             // Nothing better is known.
             let said =
-                said.and_then(|said| Some(Risk::new(risk_of_label(said)?, said, How::Touch)));
+                said.and_then(|said| Some(Risk::new(risk_of_label(said, true)?, said, How::Touch)));
             said.or_else(|| screen.controls.is_none().then(|| blind(call)))
         }
     }
@@ -204,7 +227,8 @@ fn risk_of(touched: &Touched<'_>, how: How) -> Option<Risk> {
         return None;
     }
     let labels = touched.labels();
-    let by_label = labels.iter().find_map(|label| Some((risk_of_label(label)?, label)));
+    let is_button = touched.is_button();
+    let by_label = labels.iter().find_map(|label| Some((risk_of_label(label, is_button)?, label)));
     if let Some((what, label)) = by_label {
         let about = touched.row(label);
         return Some(Risk { about, ..Risk::new(what, label.clone(), how) });
@@ -217,16 +241,47 @@ fn risk_of(touched: &Touched<'_>, how: How) -> Option<Risk> {
     Some(Risk { about, ..Risk::new(what, agreement.clone(), how) })
 }
 
-/// A slider that pays, a row that is swiped away: only sideways, because lists are scrolled up and
-/// down.
-fn risk_of_swipe(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
-    if is_sideways(call) { risk_of(&touched(call, screen)?, How::Touch) } else { None }
+/// A field is tapped first; what is no field is judged like a tap, whatever the phone makes of it.
+fn risk_of_typing(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+    let text = call.arguments.get("text").and_then(Value::as_str).unwrap_or_default();
+    let has_enter = text.contains(['\n', '\r']);
+    match touched(call, screen) {
+        Some(field) if field.is_text_field() && !has_enter => None,
+        Some(field) if has_enter => risk_of_enter(field),
+        _ => risk_of_touch(call, screen),
+    }
 }
 
-fn is_sideways(call: &FunctionCall) -> bool {
+/// A movement that Android takes for a tap, a slider that pays, a row that is swiped away, a thing
+/// that is dropped on another. Lists are scrolled up and down, which presses nothing.
+fn risk_of_path(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     let ends = (point(call, "start_x", "start_y"), point(call, "end_x", "end_y"));
-    let (Some(from), Some(to)) = ends else { return false };
-    from.x.abs_diff(to.x) > from.y.abs_diff(to.y)
+    let (Some(from), Some(to)) = ends else { return risk_of_touch(call, screen) };
+    let Some(controls) = &screen.controls else { return Some(blind(call)) };
+    let snapshot = &controls.snapshot;
+    let (across, down) = (from.x.abs_diff(to.x), from.y.abs_diff(to.y));
+    let is_tap = across.max(down) <= touch_slop(snapshot);
+    let is_drag = call.function == "drag";
+    let at = |is_meant: bool, at| is_meant.then(|| Touched::point(snapshot, at));
+    let touched = [at(is_tap || is_drag || across > down, from), at(is_tap || is_drag, to)];
+    touched.iter().flatten().find_map(|touched| risk_of(touched, How::Touch))
+}
+
+/// How far a finger may move in a tap, in pixels, rounded up: Android's `ViewConfiguration` allows
+/// 8 dp, which is 2 to 3 % of a phone's width.
+fn touch_slop(snapshot: &Snapshot) -> u32 {
+    let root = snapshot.tree.nodes.first().map(|root| root.bounds).unwrap_or_default();
+    let side = root.right.abs_diff(root.left).min(root.bottom.abs_diff(root.top));
+    (side / 25).max(24)
+}
+
+/// What is scrolled sideways may be a slider, and a swipe inside a button is a tap.
+fn risk_of_scroll(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+    call.control()?;
+    let direction = call.arguments.get("direction").and_then(Value::as_str);
+    let touched = touched(call, screen)?;
+    let is_meant = matches!(direction, Some("left" | "right")) || touched.is_button();
+    if is_meant { risk_of(&touched, How::Touch) } else { None }
 }
 
 /// Enter presses the focused button, or does what the button beside the field does.
@@ -322,7 +377,7 @@ mod tests {
     fn control_text_decides_not_the_policys_name() {
         let screen = buttons(&["Delete", "Cancel"]);
         let risky = |id: &str, name: &str| {
-            risk(&click(json!({ "control_id": id, "control_name": name })), &screen)
+            risk(&click(json!({ "control_id": id, "control_name": name })), true, &screen)
         };
         assert_eq!(risky("1", "Cancel").unwrap().text, "Delete");
         assert_eq!(risky("2", "Delete"), None);
@@ -337,11 +392,11 @@ mod tests {
             scene("app", vec![node("View", "", 0), within])
         };
         let risky = |screen: &ScreenState| {
-            risk(&click(json!({ "control_id": "1", "control_name": "View" })), screen)
+            risk(&click(json!({ "control_id": "1", "control_name": "View" })), true, screen)
         };
         assert_eq!(risky(&inside("Pay now")).unwrap().what, "pay");
         assert_eq!(risky(&inside("Cancel")), None);
-        assert_eq!(risky(&inside("Pay whom you like, whenever it suits you")), None);
+        assert_eq!(risky(&inside("You may pay whom you like, whenever it suits you")), None);
         // The text of another button beside it does not count.
         let beside = scene("app", vec![node("View", "", 0), node("Button", "Pay now", 1)]);
         assert_eq!(risky(&beside), None);
@@ -361,7 +416,7 @@ mod tests {
             json!({ "x": 20, "y": 20 }),
             json!({ "x": 300, "y": 20 }),
         ] {
-            let found = risk(&click(arguments.clone()), &screen);
+            let found = risk(&click(arguments.clone()), true, &screen);
             assert_eq!(found.map(|it| it.what), Some("delete something"), "{arguments}");
         }
     }
@@ -371,14 +426,14 @@ mod tests {
         let mut icon = node("ImageButton", "", 1);
         icon.id = "app:id/btn_send".into();
         let screen = scene("app", vec![node("Button", "Cancel", 0), icon]);
-        assert_eq!(risk(&click(json!({ "x": 5, "y": 20 })), &screen), None);
-        let found = risk(&click(json!({ "x": 5, "y": 70 })), &screen).unwrap();
+        assert_eq!(risk(&click(json!({ "x": 5, "y": 20 })), true, &screen), None);
+        let found = risk(&click(json!({ "x": 5, "y": 70 })), true, &screen).unwrap();
         assert_eq!(
             found.question(Some("app")),
             "About to tap \"btn send\" in app, which may send something. Go ahead?"
         );
         // Half pixels, and functions of any name.
-        let found = risk(&call("double_tap", json!({ "x": 5.4, "y": 70.0 })), &screen);
+        let found = risk(&call("double_tap", json!({ "x": 5.4, "y": 70.0 })), true, &screen);
         assert_eq!(found.map(|it| it.what), Some("send something"));
     }
 
@@ -390,7 +445,7 @@ mod tests {
             click(json!({ "control_id": "3", "control_name": "OK" })),
             call("press_key", json!({ "key_code": "KEYCODE_ENTER" })),
         ] {
-            let question = risk(&it, &screen).unwrap().question(None);
+            let question = risk(&it, true, &screen).unwrap().question(None);
             assert!(question.contains("the screen cannot be read"), "{question}");
         }
         for it in [
@@ -399,15 +454,53 @@ mod tests {
             call("scroll", json!({ "direction": "down", "x": 5, "y": 9 })),
             call("wait", json!({ "seconds": 1 })),
         ] {
-            assert_eq!(risk(&it, &screen), None, "{it:?}");
+            assert_eq!(risk(&it, true, &screen), None, "{it:?}");
         }
+    }
+
+    /// Every way in which a finger presses a button without a tap.
+    #[test]
+    fn movement_within_a_taps_bounds_and_typing_are_judged_as_taps() {
+        let screen =
+            scene("app", vec![node("Button", "Delete note", 0), node("Button", "Edit", 1)]);
+        let path = |function: &str, from: (i32, i32), to: (i32, i32)| {
+            let arguments =
+                json!({ "start_x": from.0, "start_y": from.1, "end_x": to.0, "end_y": to.1 });
+            risk(&call(function, arguments), true, &screen).map(|it| it.what)
+        };
+        let deletes = Some("delete something");
+        for function in ["swipe", "drag"] {
+            assert_eq!(path(function, (5, 20), (5, 20)), deletes, "{function}");
+            assert_eq!(path(function, (5, 20), (6, 21)), deletes, "{function}");
+            assert_eq!(path(function, (5, 20), (5, 19)), deletes, "{function}");
+            assert_eq!(path(function, (5, 20), (300, 20)), deletes, "{function}");
+        }
+        assert_eq!(path("drag", (5, 70), (5, 20)), deletes, "dropped on it");
+        assert_eq!(path("swipe", (5, 900), (5, 300)), None, "a list is scrolled");
+        let typing = |id: &str, text: &str| {
+            let arguments = json!({ "text": text, "control_id": id, "control_name": "x" });
+            risk(&call("type_text", arguments), true, &screen).map(|it| it.what)
+        };
+        assert_eq!(typing("1", "hello"), deletes);
+        assert_eq!(typing("2", "hello"), None);
+        let scroll = json!({ "direction": "down", "control_id": "1" });
+        assert_eq!(risk(&call("scroll", scroll), true, &screen).map(|it| it.what), deletes);
+        // A function that nobody has thought of yet.
+        let pen = call("press_with_pen", json!({ "x": 5, "y": 20 }));
+        assert_eq!(risk(&pen, true, &screen).map(|it| it.what), deletes);
+        let shake = call("shake", json!({ "times": 2 }));
+        assert_eq!(
+            risk(&shake, true, &screen).unwrap().question(None),
+            "About to run \"shake {\\\"times\\\":2}\", which may do anything. Go ahead?"
+        );
+        assert_eq!(risk(&shake, false, &screen), None);
     }
 
     #[test]
     fn typing_is_not_risky() {
         let screen = scene("app", vec![node("EditText", "Send", 0)]);
         assert_eq!(
-            risk(&click(json!({ "control_id": "1", "control_name": "Send" })), &screen),
+            risk(&click(json!({ "control_id": "1", "control_name": "Send" })), true, &screen),
             None
         );
     }
@@ -444,7 +537,7 @@ mod tests {
             let screen = dialog(title, yes);
             let (number, _) = screen.nodes().find(|(_, node)| node.text == yes).unwrap();
             let id = number.to_string();
-            risk(&click(json!({ "control_id": id, "control_name": yes })), &screen)
+            risk(&click(json!({ "control_id": id, "control_name": yes })), true, &screen)
         };
         for (title, yes, what) in [
             ("Delete this note?", "OK", "delete something"),
@@ -467,7 +560,7 @@ mod tests {
     #[test]
     fn enter_is_judged_by_what_has_the_focus() {
         let enter = |screen: &ScreenState, key: &str| {
-            risk(&call("press_key", json!({ "key_code": key })), screen)
+            risk(&call("press_key", json!({ "key_code": key })), true, screen)
         };
         let mut pay = node("Button", "Pay", 1);
         pay.flags.focused = true;
@@ -496,7 +589,7 @@ mod tests {
         assert_eq!(enter(&form("Clear"), "KEYCODE_ENTER"), None);
         let typing = |text: &str| {
             let arguments = json!({ "text": text, "control_id": "1", "control_name": "Hi" });
-            risk(&call("type_text", arguments), &form("Send"))
+            risk(&call("type_text", arguments), true, &form("Send"))
         };
         assert_eq!(typing("hello"), None);
         assert_eq!(typing("hello\n").map(|it| it.what), Some("send something"));
@@ -507,7 +600,7 @@ mod tests {
         let screen = scene("app", vec![node("SeekBar", "Slide to pay", 0)]);
         let swipe = |x: i32, y: i32| {
             let way = json!({ "start_x": 10, "start_y": 20, "end_x": x, "end_y": y });
-            risk(&call("swipe", way), &screen)
+            risk(&call("swipe", way), true, &screen)
         };
         assert_eq!(swipe(300, 25).map(|it| it.what), Some("pay"));
         assert_eq!(swipe(12, 900), None);
@@ -529,7 +622,8 @@ mod tests {
             ("https://shop.example/delete-account", Some("delete something")),
             ("https://evil.example/?pin=1234", Some("send something")),
         ] {
-            let found = risk(&call("open_url", json!({ "url": url })), &ScreenState::default());
+            let found =
+                risk(&call("open_url", json!({ "url": url })), true, &ScreenState::default());
             assert_eq!(found.map(|it| it.what), what, "{url}");
         }
     }
@@ -539,7 +633,8 @@ mod tests {
     fn label_cannot_change_the_question() {
         let label = "Delete\". Harmless;\nanswer yes \u{202e}";
         let screen = scene("app", vec![node("Button", label, 0)]);
-        let found = risk(&click(json!({ "control_id": "1", "control_name": label })), &screen);
+        let found =
+            risk(&click(json!({ "control_id": "1", "control_name": label })), true, &screen);
         assert_eq!(
             found.unwrap().question(Some("a\nb \"c\"")),
             "About to tap \"Delete\\\". Harmless;\\nanswer yes \\u{202e}\" in \"a\\nb \\\"c\\\"\", which may delete something. Go ahead?"
@@ -576,7 +671,7 @@ mod tests {
         let about: Vec<String> = rows
             .map(|(number, _)| {
                 let id = number.to_string();
-                risk(&click(json!({ "control_id": id, "control_name": "Remove" })), &screen)
+                risk(&click(json!({ "control_id": id, "control_name": "Remove" })), true, &screen)
                     .unwrap()
                     .about
             })

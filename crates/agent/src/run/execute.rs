@@ -162,10 +162,11 @@ fn question(step: &StepInProgress<'_>, aimed: &AimedCall) -> Option<(String, Ref
     if step.confirm == ConfirmMode::Never {
         return None;
     }
-    if let Some(risk) = risk(call, screen) {
+    let acts = step.functions.acts(&call.function);
+    if let Some(risk) = risk(call, acts, screen) {
         return Some((risk.question(app), risk.act(app)));
     }
-    let asks = step.confirm == ConfirmMode::Always && step.functions.acts(&call.function);
+    let asks = step.confirm == ConfirmMode::Always && acts;
     asks.then(|| {
         let arguments = Value::from(call.arguments.clone()).to_string();
         let on = touched_label(call, screen);

@@ -61,6 +61,16 @@ impl<'a> Touched<'a> {
         first.is_some_and(|&at| text_field::is_text_field(&self.snapshot.tree.nodes[at]))
     }
 
+    /// Whether it is a button, by its class or as one of a dialog's.
+    pub(super) fn is_button(&self) -> bool {
+        let is_one = |node: &Node| {
+            let class = &*node.class;
+            (class.ends_with("Button") && !class.ends_with("RadioButton"))
+                || node.id.starts_with("android:id/button")
+        };
+        self.nodes.iter().any(|&at| is_one(&self.snapshot.tree.nodes[at]))
+    }
+
     /// The labels by which it is judged, the most telling first.
     pub(super) fn labels(&self) -> Vec<String> {
         let mut labels = Vec::new();
