@@ -109,7 +109,10 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(screen: Size, limits: PixelLimits) -> Self {
+    /// A screen without pixels counts as one pixel: a phone's picture may be smaller than a point of
+    /// its window.
+    fn of(Size { width, height }: Size, limits: PixelLimits) -> Self {
+        let screen = Size { width: width.max(1), height: height.max(1) };
         Self { screen, picture: limits.target(screen) }
     }
 

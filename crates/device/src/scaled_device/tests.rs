@@ -244,6 +244,15 @@ async fn every_pixel_of_a_row_hits_it_also_after_a_turn() {
     }
 }
 
+/// A driver may round the size of a tiny picture down.
+#[tokio::test]
+async fn screen_without_pixels_divides_nothing_by_zero() {
+    let phone = ScaledDevice::new(Arc::new(Phone::new(0, 0)), PixelLimits::VISION_MODELS);
+    let tree = phone.tree(TreeDetail::Full).await.unwrap();
+    phone.touch(Gesture::Tap { at: tree.nodes[0].bounds.center() }).await.unwrap();
+    assert_eq!(phone.screen_size().await.unwrap(), Size { width: 1, height: 1 });
+}
+
 #[tokio::test]
 async fn small_screen_is_not_scaled() {
     let phone = scaled(320, 480, 1024);
