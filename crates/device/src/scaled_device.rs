@@ -109,8 +109,8 @@ struct Scale {
 }
 
 impl Scale {
-    /// A screen without pixels counts as one pixel: a phone's picture may be smaller than a point of
-    /// its window.
+    /// A screen without pixels counts as one pixel: a driver may round the size of a tiny picture
+    /// down.
     fn of(Size { width, height }: Size, limits: PixelLimits) -> Self {
         let screen = Size { width: width.max(1), height: height.max(1) };
         Self { screen, picture: limits.target(screen) }

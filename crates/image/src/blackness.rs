@@ -20,7 +20,8 @@ pub enum Blackness {
 
 /// A PNG with more pixels per byte than this may be black. In 19 screenshots of real phones, the
 /// black ones have 174 to 339 pixels per byte, the others 5 to 63; a fast encoder gets 42 for a
-/// black image. A JPEG of a black image has 100 here.
+/// black image. A JPEG of a black image has 64: four bytes for
+/// 16 x 16 pixels.
 const PIXELS_A_BYTE: u64 = 32;
 
 /// Allowance for the fixed parts of a file and a color profile.

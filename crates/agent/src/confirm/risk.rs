@@ -207,11 +207,11 @@ fn risk_of_touch(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     match touched(call, screen) {
         Some(touched) => risk_of(&touched, How::Touch),
         None => {
-            let said = call.arguments.get("control_name").and_then(Value::as_str);
             // Nothing better is known.
-            let said =
-                said.and_then(|said| Some(Risk::new(risk_of_label(said, true)?, said, How::Touch)));
-            said.or_else(|| screen.controls.is_none().then(|| blind(call)))
+            let label = call.arguments.get("control_name").and_then(Value::as_str);
+            let by_label = label
+                .and_then(|label| Some(Risk::new(risk_of_label(label, true)?, label, How::Touch)));
+            by_label.or_else(|| screen.controls.is_none().then(|| blind(call)))
         }
     }
 }
@@ -241,7 +241,8 @@ fn risk_of(touched: &Touched<'_>, how: How) -> Option<Risk> {
     Some(Risk { about, ..Risk::new(what, agreement.clone(), how) })
 }
 
-/// A field is tapped first; what is no field is judged like a tap, whatever the phone makes of it.
+/// Typing taps its control first. That is harmless on a text field, and judged like any other tap
+/// elsewhere.
 fn risk_of_typing(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     let text = call.arguments.get("text").and_then(Value::as_str).unwrap_or_default();
     let has_enter = text.contains(['\n', '\r']);
@@ -257,20 +258,22 @@ fn risk_of_typing(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
 fn risk_of_path(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     let ends = (point(call, "start_x", "start_y"), point(call, "end_x", "end_y"));
     let (Some(from), Some(to)) = ends else { return risk_of_touch(call, screen) };
-    let Some(controls) = &screen.controls else { return Some(blind(call)) };
-    let snapshot = &controls.snapshot;
+    let snapshot = screen.controls.as_ref().map(|controls| &*controls.snapshot);
     let (across, down) = (from.x.abs_diff(to.x), from.y.abs_diff(to.y));
     let is_tap = across.max(down) <= touch_slop(snapshot);
     let is_drag = call.function == "drag";
+    let (begins, ends) = (is_tap || is_drag || across > down, is_tap || is_drag);
+    let Some(snapshot) = snapshot else { return begins.then(|| blind(call)) };
     let at = |is_meant: bool, at| is_meant.then(|| Touched::point(snapshot, at));
-    let touched = [at(is_tap || is_drag || across > down, from), at(is_tap || is_drag, to)];
+    let touched = [at(begins, from), at(ends, to)];
     touched.iter().flatten().find_map(|touched| risk_of(touched, How::Touch))
 }
 
 /// How far a finger may move in a tap, in pixels, rounded up: Android's `ViewConfiguration` allows
-/// 8 dp, which is 2 to 3 % of a phone's width.
-fn touch_slop(snapshot: &Snapshot) -> u32 {
-    let root = snapshot.tree.nodes.first().map(|root| root.bounds).unwrap_or_default();
+/// 8 dp, which is 2 to 3 % of a phone's width. Of an unknown screen, enough for the largest.
+fn touch_slop(snapshot: Option<&Snapshot>) -> u32 {
+    let Some(root) = snapshot.and_then(|snapshot| snapshot.tree.nodes.first()) else { return 100 };
+    let root = root.bounds;
     let side = root.right.abs_diff(root.left).min(root.bottom.abs_diff(root.top));
     (side / 25).max(24)
 }
@@ -453,6 +456,7 @@ mod tests {
             call("launch_app", json!({ "package_name": "app" })),
             call("scroll", json!({ "direction": "down", "x": 5, "y": 9 })),
             call("wait", json!({ "seconds": 1 })),
+            call("swipe", json!({ "start_x": 5, "start_y": 900, "end_x": 5, "end_y": 300 })),
         ] {
             assert_eq!(risk(&it, true, &screen), None, "{it:?}");
         }

@@ -226,7 +226,7 @@ fn begin(found: &mut TextCalls, text: &str, at: usize) {
 mod tests {
     use super::*;
 
-    /// The calls of a reply, a line for each; `…` stands for the missing end of a call.
+    /// One line for each call of a reply; `…` marks a call without its end.
     fn calls(text: &str) -> String {
         let found = text_calls(text);
         let calls = found.calls.iter();

@@ -570,7 +570,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// Whether there is no list because the screen never rests; a picture can still be taken.
+    /// Whether the elements cannot be listed because the screen keeps moving. A picture can be taken.
     pub(crate) fn is_restless(&self) -> bool {
         matches!(&self.cause, Cause::NotReady { text } if text.contains(KEEPS_MOVING))
     }

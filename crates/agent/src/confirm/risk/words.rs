@@ -177,9 +177,11 @@ const AGREEMENT: &str = "ok|okay|yes|confirm|continue|proceed|accept|agree|i agr
      zgadzam się|да|ок|подтвердить|продолжить|принять|хорошо|evet|tamam|onayla|devam|kabul et|\
      是|确定|確定|确认|確認|同意|继续|繼續|好|はい|続ける|了解|예|확인|계속|동의|✓|✔|👍";
 
-/// A longer text of what is no button may be a message in a list: there the word must be the first
-/// one, or the last, where German and Turkish have their verbs.
+/// A longer text of a row may be somebody's message. There the risky word must be the first one or
+/// the last one, where German and Turkish have their verbs.
 const MAX_WORDS: usize = 5;
+/// The same in characters, for scripts without spaces.
+const MAX_CHARACTERS: usize = 48;
 /// How much of a sentence is read, in characters.
 const MAX_SENTENCE: usize = 400;
 /// Shorter words mean too many things in a sentence.
@@ -187,14 +189,15 @@ const MIN_WORD: usize = 4;
 
 /// What a control with this label may do. `is_button`: it is one, and not a row of a list.
 pub(super) fn risk_of_label(text: &str, is_button: bool) -> Option<&'static str> {
+    let is_long = text.chars().count() > MAX_CHARACTERS;
     let text = Words::of(text);
-    let is_short = is_button || text.parts.len() <= MAX_WORDS;
-    let says = |word: &Word| match is_short {
+    let is_short = is_button || (text.parts.len() <= MAX_WORDS && !is_long);
+    let has_word = |word: &Word| match is_short {
         true => text.has(word),
         false => text.begins_or_ends_with(word),
     };
     // The longest match is the most specific: "delete all data" is more than "delete".
-    let found = ON_BUTTONS.iter().filter(|(_, word)| says(word));
+    let found = ON_BUTTONS.iter().filter(|(_, word)| has_word(word));
     let found = found.max_by_key(|(_, word)| word.length).map(|(what, _)| *what);
     let symbol = || {
         let has = |(_, signs): &&(&str, &str)| signs.chars().any(|sign| text.all.contains(sign));
@@ -311,7 +314,7 @@ impl Words {
     /// Whether it says this first, after a yes, or last.
     fn begins_or_ends_with(&self, word: &Word) -> bool {
         if word.is_unspaced {
-            return self.all.contains(&word.text);
+            return self.all.starts_with(&word.text) || self.all.ends_with(&word.text);
         }
         let first = self.parts.iter().position(|part| !agrees_alone(part)).unwrap_or(0);
         let rest = format!(" {} ", self.parts[first..].join(" "));
@@ -453,6 +456,8 @@ mod tests {
             ("Ja, alle Fotos auf diesem Telefon unwiderruflich löschen", true),
             ("Anna: can you buy milk on your way home", false),
             ("I deleted the old files, can you send me new ones today", false),
+            (&"明天我们一起去市场买东西，然后把旧照片删除掉，".repeat(3), false),
+            (&format!("删除{}", "这个对话里的所有消息和图片以及全部附件".repeat(4)), true),
         ] {
             assert_eq!(risk_of_label(words, false).is_some(), is_risky, "{words}");
         }
