@@ -1,7 +1,7 @@
 //! What is kept about calls: the audit line of each, and their number.
 //!
 //! Start with [`CallLog::begin`]. An entry that is dropped before it ended, because its client
-//! left, is a cancelled call.
+//! left, is a cancelled call; one that a panic ends has failed.
 
 use std::sync::Arc;
 
@@ -119,8 +119,10 @@ impl CallEntry {
 
 impl Drop for CallEntry {
     fn drop(&mut self) {
-        if !self.is_over {
-            self.end(Outcome::Cancelled, None);
+        match self.is_over {
+            true => {}
+            false if std::thread::panicking() => self.end(Outcome::Failed, Some("internal_error")),
+            false => self.end(Outcome::Cancelled, None),
         }
     }
 }

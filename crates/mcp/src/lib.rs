@@ -16,6 +16,7 @@ pub mod http_token;
 mod metrics;
 pub mod oauth;
 mod offers;
+mod panics;
 mod progress;
 mod repair;
 mod server;

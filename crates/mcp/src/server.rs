@@ -40,6 +40,7 @@ use super::call_log::{CallEntry, CallLog};
 use super::elicitation::{self, AskingMode, ElicitingUser};
 use super::grant::Grant;
 use super::offers;
+use super::panics::{self, Guarded};
 use super::progress::{MAX_UNREAD, ProgressQueue, ProgressReports, notify_progress};
 use super::repair::fault;
 use super::stdin_lines::{Lines, UNREADABLE};
@@ -98,7 +99,7 @@ fn serve_pipes(
             Server { disconnected: Some(disconnected), ..Server::new(toolset, perform, log) };
         let reader = Lines::new(reader);
         let first_invalid = reader.first_invalid();
-        let running = match server.serve(BoundedTransport::new(reader, writer)).await {
+        let running = match Guarded(server).serve(BoundedTransport::new(reader, writer)).await {
             Ok(running) => running,
             Err(error) => return handshake_error(error, first_invalid.get()),
         };
@@ -328,13 +329,9 @@ impl Server {
                 }
             }
         };
-        match reply {
-            Ok(reply) => {
-                running.entry.replied(&reply);
-                Ok(offers::result(reply).into())
-            }
-            Err(error) => Err(ErrorData::internal_error(format!("the call failed: {error}"), None)),
-        }
+        let reply = panics::output(reply)?;
+        running.entry.replied(&reply);
+        Ok(offers::result(reply).into())
     }
 }
 

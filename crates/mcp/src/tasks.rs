@@ -29,6 +29,7 @@ use tokio::time::Instant;
 
 use super::elicitation;
 use super::offers;
+use super::panics;
 use super::waiting_calls::{AskedQuestion, CancelOnDrop, RunningCall};
 
 /// The maximum number of running tasks of a server, and of one client.
@@ -251,6 +252,7 @@ async fn follow(tasks: Weak<Tasks>, number: u64, mut running: RunningCall) {
             running.entry.replied(&reply);
             if is_cancelled { TaskPayload::Cancelled } else { completed(reply) }
         }
+        Err(error) if error.is_panic() => failed(panics::TEXT),
         Err(error) => failed(&format!("the call failed: {error}")),
     };
     let bytes = match &payload {

@@ -11,6 +11,7 @@
 //! servers (the Python SDK).
 
 use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -20,6 +21,7 @@ use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, C
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
+use futures::future::FutureExt as _;
 use futures::stream::{self, StreamExt as _};
 use rmcp::model::{ClientCapabilities, ProtocolVersion, ServerJsonRpcMessage, ServerNotification};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -42,6 +44,7 @@ use crate::elicitation::has_forms;
 use crate::grant::Grant;
 use crate::metrics::Gauges;
 use crate::oauth::METADATA_PATH;
+use crate::panics::Guarded;
 use crate::repair::{REVISION_OF_A_REQUEST, repair};
 use crate::server::{SUPPORTED, Server, ToolRefusal};
 use crate::subscriptions::Changes;
@@ -77,7 +80,7 @@ pub(super) struct McpEndpoint {
     access_check: AccessCheck,
     sessions: Sessions,
     log: CallLog,
-    messages: StreamableHttpService<Server, NeverSessionManager>,
+    messages: StreamableHttpService<Guarded, NeverSessionManager>,
     server: Server,
     /// Learns which clients have left.
     watch: Option<Arc<dyn ClientWatch>>,
@@ -128,7 +131,7 @@ impl McpEndpoint {
             .disable_allowed_origins();
         let log = served.log.clone();
         let server = Server::new(served.toolset, served.perform, served.log);
-        let of_messages = server.clone();
+        let of_messages = Guarded(server.clone());
         let messages =
             StreamableHttpService::new(move || Ok(of_messages.clone()), Default::default(), config);
         Self {
@@ -146,7 +149,10 @@ impl McpEndpoint {
 
     /// Answers one request.
     pub(super) async fn answer(&self, request: Request) -> Response {
-        self.admit(request).await.unwrap_or_else(Rejection::into_response)
+        let answer = AssertUnwindSafe(self.admit(request)).catch_unwind().await;
+        let panicked =
+            |_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, crate::panics::TEXT));
+        answer.unwrap_or_else(panicked).unwrap_or_else(Rejection::into_response)
     }
 
     async fn admit(&self, mut request: Request) -> Result<Response, Rejection> {
@@ -377,7 +383,8 @@ impl McpEndpoint {
             let may_ask = is_call && takes_events && details.has_forms;
             let answering = async {
                 if may_ask {
-                    let (server, sessions) = (self.server.clone(), self.sessions.clone());
+                    let server = Guarded(self.server.clone());
+                    let sessions = self.sessions.clone();
                     let parts = parts.clone();
                     let answer =
                         asking_call::answer(server, sessions, &client, parts, message, ALIVE);

@@ -68,6 +68,7 @@ mod obeying;
 mod offering;
 mod offering_phone;
 mod old_phone;
+mod panicking;
 mod pictures;
 mod pipe_client;
 mod private_files;
