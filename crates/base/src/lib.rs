@@ -1,9 +1,11 @@
 //! What every crate needs and no library offers: [`lock`], [`truncate`], and [`sanitize()`] and
 //! [`visible`](visible::visible) for text that others wrote. With the feature `io`, [`Io`] for
-//! pipes.
+//! pipes; with the feature `files`, [`files`](mod@files) for files.
 //!
 //! Nothing else belongs here.
 
+#[cfg(feature = "files")]
+pub mod files;
 #[cfg(feature = "io")]
 mod io;
 mod sanitize;

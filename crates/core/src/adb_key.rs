@@ -3,13 +3,14 @@
 //! A phone that has authorized the user's `adb` has therefore authorized Thumbwire as well, and
 //! vice versa.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use thumbwire_adb::Key;
+use thumbwire_base::files;
 
-use crate::private_file;
+/// The largest file that is read, in bytes.
+const MAX_SIZE: u64 = 1 << 20;
 
 /// Reads the private key in `file`. If the file is missing, creates it, readable only by its owner,
 /// with the public key in `file.pub`. `name` is what a phone displays for the key, such as
@@ -19,7 +20,7 @@ use crate::private_file;
 /// A message, if the file cannot be read or created or does not hold a key.
 pub fn read_or_make(file: &Path, name: &str) -> Result<Key, String> {
     let place = file.display();
-    match fs::read_to_string(file) {
+    match files::read_text(file, MAX_SIZE) {
         Ok(pem) => Key::from_pem(&pem).map_err(|error| format!("{place}: failed to {error}")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let key = Key::generate().map_err(|error| format!("failed to {error}"))?;
@@ -28,7 +29,8 @@ pub fn read_or_make(file: &Path, name: &str) -> Result<Key, String> {
                 Ok(()) => Ok(key),
                 // Another program created one first; use that.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let pem = fs::read_to_string(file).map_err(|e| format!("{place}: {e}"))?;
+                    let pem =
+                        files::read_text(file, MAX_SIZE).map_err(|e| format!("{place}: {e}"))?;
                     Key::from_pem(&pem).map_err(|error| format!("{place}: failed to {error}"))
                 }
                 Err(error) => Err(format!("cannot write a new key to {place}: {error}")),
@@ -54,33 +56,30 @@ pub enum KeyState {
 /// # Errors
 /// A message, if the file cannot be read or does not hold a key.
 pub fn check(file: &Path) -> Result<KeyState, String> {
-    let about = match fs::metadata(file) {
+    let about = match files::open(file).and_then(|open| open.metadata()) {
         Ok(about) => about,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(KeyState::Missing),
         Err(error) => return Err(format!("cannot read {}: {error}", file.display())),
     };
-    if !about.is_file() {
-        return Err(format!("{} is not a regular file", file.display()));
-    }
     read_or_make(file, "")?;
-    Ok(match private_file::shared_mode(&about) {
+    Ok(match files::shared_mode(&about) {
         Some(_) => KeyState::ReadableByOthers,
         None => KeyState::Private,
     })
 }
 
 fn keep(file: &Path, private: &str, public: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    private_file::create(file, private.as_bytes())?;
+    files::make_folder_of(file)?;
+    files::write_new(file, private.as_bytes())?;
     let mut beside = file.as_os_str().to_owned();
     beside.push(".pub");
-    fs::write(beside, format!("{public}\n"))
+    files::write(Path::new(&beside), format!("{public}\n").as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,8 +1,8 @@
 //! Local files under one root: screenshots and recordings in `assets/`, monitored logs in `logs/`,
 //! files copied from phones in `files/`.
 //!
-//! Start with [`ArtifactStore::begin`]: it creates a [`PendingFile`], a new file that is removed
-//! again unless it is persisted. Existing files are never overwritten: a new file with the same
+//! Start with [`ArtifactStore::begin`]: it creates a [`PendingFile`], a new file that gets its name
+//! when it is persisted, whole, and is removed otherwise. Existing files are never overwritten: a new file with the same
 //! name gets a number. Nothing is written outside the root, neither by name nor through a symbolic
 //! link. [`mp4`] checks that a recording is complete. The session decides what the files contain
 //! and when to fetch them.
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use thumbwire_base::lock;
+use thumbwire_base::{files, lock};
 use tokio::fs;
 
 use crate::action::{FileNameError, LocalFile, check_name};
@@ -96,38 +96,29 @@ impl ArtifactStore {
         Self { root, drafts: Arc::default() }
     }
 
-    /// Creates an empty file with this name. If it exists, the new one is `NAME-2`, `NAME-3` and so
-    /// on, with the number before the extension.
+    /// Creates an empty file, which gets this name when it is persisted. If that exists, it gets
+    /// `NAME-2`, `NAME-3` and so on, with the number before the extension. Removes those of
+    /// programs that were killed.
     ///
     /// # Errors
     /// If the name is invalid, the folder resolves outside the root, or the system refuses.
-    pub async fn begin(&self, folder: Folder, name: &str) -> Result<PendingFile, Error> {
+    pub fn begin(&self, folder: Folder, name: &str) -> Result<PendingFile, Error> {
         check_name(name).map_err(Error::Name)?;
         let out = self.root.join(folder.name());
-        let folder = self.folder(&out).await?;
-        for number in 1..=MAX_OF_A_NAME {
-            let name = numbered(name, number);
-            let real_path = folder.join(&name);
-            // A symbolic link with this name counts as a file (`O_EXCL`), wherever it points.
-            let opened =
-                fs::File::options().read(true).write(true).create_new(true).open(&real_path).await;
-            match opened {
-                Ok(file) => {
-                    self.list().insert(real_path.clone());
-                    let path = out.join(&name);
-                    return Ok(PendingFile {
-                        path,
-                        real_path,
-                        file: Some(file),
-                        store: self.clone(),
-                    });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(Error::Unwritable { folder: out, source }),
-            }
+        let folder = self.folder(&out)?;
+        for left in files::remove_left_drafts(&folder) {
+            tracing::warn!("removed {}, which a killed program had left", left.display());
         }
-        let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files with this name");
-        Err(Error::Io { path: out.join(name), source })
+        let (draft, file) = files::draft(&folder)
+            .map_err(|source| Error::Unwritable { folder: out.clone(), source })?;
+        self.list().insert(draft.clone());
+        Ok(PendingFile {
+            path: out.join(name),
+            folder,
+            draft,
+            file: Some(fs::File::from_std(file)),
+            store: self.clone(),
+        })
     }
 
     /// Removes the files that are still being written, for the end of the program.
@@ -138,12 +129,12 @@ impl ArtifactStore {
     }
 
     /// The canonical path of the folder, created if missing.
-    async fn folder(&self, folder: &Path) -> Result<PathBuf, Error> {
+    fn folder(&self, folder: &Path) -> Result<PathBuf, Error> {
         let refused = |source| Error::Unwritable { folder: folder.to_owned(), source };
-        fs::create_dir_all(folder).await.map_err(refused)?;
+        files::make_folder(folder).map_err(refused)?;
         let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
-        let root = fs::canonicalize(root).await.map_err(refused)?;
-        let real_path = fs::canonicalize(folder).await.map_err(refused)?;
+        let root = std::fs::canonicalize(root).map_err(refused)?;
+        let real_path = std::fs::canonicalize(folder).map_err(refused)?;
         match real_path.parent() {
             Some(parent) if parent == root && real_path.file_name() == folder.file_name() => {
                 Ok(real_path)
@@ -157,21 +148,18 @@ impl ArtifactStore {
     }
 }
 
-/// A file that is being written. It is removed when dropped.
+/// A file that is being written, under a name of its own. It is removed when dropped.
 #[derive(Debug)]
 pub struct PendingFile {
+    /// Its path as reported to callers, unless that is taken by then.
     path: PathBuf,
-    real_path: PathBuf,
+    folder: PathBuf,
+    draft: PathBuf,
     file: Option<fs::File>,
     store: ArtifactStore,
 }
 
 impl PendingFile {
-    /// Its path as reported to callers.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The open file to write to.
     ///
     /// # Errors
@@ -225,27 +213,45 @@ impl PendingFile {
         let mut file = self.file.take().ok_or_else(|| over(&self.path))?;
         sync(&mut file).await.map_err(refused)?;
         let bytes = file.metadata().await.map_err(refused)?.len();
-        self.store.list().remove(&self.real_path);
+        let path = self.place()?;
         Ok(LocalFile { path, bytes })
     }
 
-    /// Persists the file now and returns it for further writing.
+    /// Persists the file now and returns its path and the file, for further writing.
     ///
     /// # Errors
-    /// If it is closed.
-    pub fn persist_open(mut self) -> Result<fs::File, Error> {
+    /// If it is closed, or cannot be given a name.
+    pub fn persist_open(mut self) -> Result<(PathBuf, fs::File), Error> {
         let file = self.file.take().ok_or_else(|| over(&self.path))?;
-        self.store.list().remove(&self.real_path);
-        Ok(file)
+        Ok((self.place()?, file))
+    }
+
+    /// Gives the file its name. Returns its path as reported to callers.
+    fn place(&self) -> Result<PathBuf, Error> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        for number in 1..=MAX_OF_A_NAME {
+            let name = numbered(&name, number);
+            // A symbolic link with this name counts as a file, wherever it points.
+            match files::place(&self.draft, &self.folder.join(&name)) {
+                Ok(()) => {
+                    self.store.list().remove(&self.draft);
+                    return Ok(self.path.with_file_name(name));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(Error::Io { path: self.path.clone(), source }),
+            }
+        }
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files with this name");
+        Err(Error::Io { path: self.path.clone(), source })
     }
 }
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if self.store.list().remove(&self.real_path) {
+        if self.store.list().remove(&self.draft) {
             // Windows cannot remove open files.
             drop(self.file.take());
-            let _ = std::fs::remove_file(&self.real_path);
+            let _ = std::fs::remove_file(&self.draft);
         }
     }
 }

@@ -6,42 +6,29 @@
 //! regular files are read. Files that the server writes are in [`crate::artifacts`].
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_apk::{Apk, Limits, Manifest, Source};
-use tokio::fs::{self, File};
+use thumbwire_base::files::Folder;
+use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio::sync::Mutex;
 
 /// The largest file that is sent or fetched, in bytes: 1 GiB.
 pub const MAX_SIZE: u64 = 1 << 30;
 
-/// The folder whose files may be sent.
+/// The folder whose files may be sent, or several.
 #[derive(Debug, Clone)]
 pub struct InputFolder {
-    root: PathBuf,
+    folders: Vec<Folder>,
 }
 
 /// Why a file is not sent. Messages fit after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The path leaves the folder. Use a file in it.
-    #[error("open {path:?}: only files in {} can be sent", .root.display())]
-    Outside {
-        /// The requested path.
-        path: String,
-        /// The folder.
-        root: PathBuf,
-    },
-    /// A folder, a pipe, a device. Use a regular file.
-    #[error("open {path:?}: it is not a regular file")]
-    NotAFile {
-        /// The requested path.
-        path: String,
-    },
     /// It is larger than [`MAX_SIZE`].
     #[error("send {path:?}: it has {length} bytes; {MAX_SIZE} are allowed")]
     TooLarge {
@@ -50,7 +37,7 @@ pub enum Error {
         /// Its size in bytes.
         length: u64,
     },
-    /// The operating system refuses, or there is no such file.
+    /// It is not in the folder, not a regular file, or the operating system refuses.
     #[error("open {path:?}: {reason}")]
     Io {
         /// The requested path.
@@ -71,70 +58,36 @@ pub enum Error {
 impl InputFolder {
     /// The files of this folder.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self::of([root.into()])
+    }
+
+    /// The files of these folders. A relative path is one in the first.
+    pub fn of(roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { folders: roots.into_iter().map(Folder::new).collect() }
     }
 
     /// Opens a file by its path, which is absolute or relative to the folder.
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn open(&self, path: &str) -> Result<InputFile, Error> {
+    pub fn open(&self, path: &str) -> Result<InputFile, Error> {
         let refused =
             |error: io::Error| Error::Io { path: path.to_owned(), reason: error.to_string() };
-        let outside = || Error::Outside { path: path.to_owned(), root: self.root.clone() };
-        let root = fs::canonicalize(&self.root).await;
-        let root = root.map_err(|error| Error::Io {
-            path: self.root.display().to_string(),
-            reason: error.to_string(),
-        })?;
-        // Before the disk is asked, so that the answer does not tell which files there are
-        // elsewhere.
-        let inside = self.relative(&root, path).ok_or_else(outside)?;
-        let real = fs::canonicalize(root.join(inside)).await.map_err(refused)?;
-        if !real.starts_with(&root) {
-            return Err(outside());
-        }
-        // Opening a pipe would wait for its other end.
-        if !fs::symlink_metadata(&real).await.map_err(refused)?.is_file() {
-            return Err(Error::NotAFile { path: path.to_owned() });
-        }
-        let file = File::open(&real).await.map_err(refused)?;
-        let metadata = file.metadata().await.map_err(refused)?;
-        if !is_same_file(&metadata, &fs::symlink_metadata(&real).await.map_err(refused)?) {
-            return Err(outside());
-        }
+        let named = Path::new(path);
+        let holding = self.folders.iter().find(|folder| folder.holds(named));
+        let folder = holding.or(self.folders.first());
+        let folder = folder.ok_or_else(|| refused(io::ErrorKind::NotFound.into()))?;
+        let file = folder.open(named).map_err(refused)?;
+        let metadata = file.metadata().map_err(refused)?;
         let length = metadata.len();
         if length > MAX_SIZE {
             return Err(Error::TooLarge { path: path.to_owned(), length });
         }
         let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let modified = metadata.modified().ok();
-        Ok(InputFile { path: path.to_owned(), name, length, modified, file: Mutex::new(file) })
+        let file = Mutex::new(File::from_std(file));
+        Ok(InputFile { path: path.to_owned(), name, length, modified, file })
     }
-
-    /// The path below the root; `None` if it is not, or has a `..`.
-    fn relative(&self, root: &Path, path: &str) -> Option<PathBuf> {
-        let path = Path::new(path);
-        let inside = match path.is_absolute() {
-            true => path.strip_prefix(&self.root).or_else(|_| path.strip_prefix(root)).ok()?,
-            false => path,
-        };
-        let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-        inside.components().all(is_plain).then(|| inside.to_owned())
-    }
-}
-
-/// Whether the path still leads to the file that was opened: a folder of it may have become a link
-/// meanwhile.
-#[cfg(unix)]
-fn is_same_file(opened: &std::fs::Metadata, current: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    opened.is_file() && (opened.dev(), opened.ino()) == (current.dev(), current.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same_file(opened: &std::fs::Metadata, current: &std::fs::Metadata) -> bool {
-    opened.is_file() && current.is_file()
 }
 
 /// An open file of the folder.
@@ -225,14 +178,18 @@ mod tests {
         (all, InputFolder::new(root))
     }
 
+    fn root(folder: &InputFolder) -> &Path {
+        folder.folders[0].root()
+    }
+
     #[tokio::test]
     async fn files_of_the_folder_are_opened_by_relative_and_absolute_paths() {
         let (_all, folder) = folders();
-        let absolute = folder.root.join("sub/x").display().to_string();
+        let absolute = root(&folder).join("sub/x").display().to_string();
         for (path, name, length) in
             [("a b.txt", "a b.txt", 5), ("./sub/x", "x", 0), (&absolute, "x", 0)]
         {
-            let file = folder.open(path).await.unwrap();
+            let file = folder.open(path).unwrap();
             assert_eq!((file.name(), file.length()), (name, length), "{path}");
             assert!(file.modified() > 1_700_000_000);
         }
@@ -242,18 +199,18 @@ mod tests {
     async fn nothing_outside_of_the_folder_is_opened() {
         let (all, folder) = folders();
         let secret = all.path().join("secret").display().to_string();
-        let around = folder.root.join("../secret").display().to_string();
+        let around = root(&folder).join("../secret").display().to_string();
         for path in
             [&*secret, &around, "../secret", "sub/../../secret", "/etc/passwd", "/nonexistent"]
         {
-            let error = folder.open(path).await.unwrap_err();
-            assert!(matches!(error, Error::Outside { .. }), "{path}: {error}");
+            let error = folder.open(path).unwrap_err();
+            assert!(error.to_string().contains(": only files in "), "{path}: {error}");
         }
         for path in ["", ".", "sub", "/"] {
-            assert!(folder.open(path).await.is_err(), "{path}");
+            assert!(folder.open(path).is_err(), "{path}");
         }
         for path in ["nope", "a\0b", "-rf"] {
-            let error = folder.open(path).await.unwrap_err();
+            let error = folder.open(path).unwrap_err();
             assert!(matches!(error, Error::Io { .. }), "{path:?}: {error}");
         }
     }
@@ -263,19 +220,24 @@ mod tests {
     async fn links_are_followed_inside_of_the_folder_only() {
         let (all, folder) = folders();
         let link = |to: &Path, name: &str| {
-            std::os::unix::fs::symlink(to, folder.root.join(name)).unwrap();
+            std::os::unix::fs::symlink(to, root(&folder).join(name)).unwrap();
         };
         link(&all.path().join("secret"), "leak");
         link(all.path(), "up");
         link(Path::new("a b.txt"), "inner");
-        for path in ["leak", "up/secret", "up/in/../secret"] {
-            let error = folder.open(path).await.unwrap_err();
-            assert!(matches!(error, Error::Outside { .. }), "{path}: {error}");
+        link(Path::new("sub"), "same");
+        for path in ["up/secret", "up/in/../secret"] {
+            let error = folder.open(path).unwrap_err();
+            assert!(error.to_string().contains(": only files in "), "{path}: {error}");
         }
-        assert_eq!(folder.open("inner").await.unwrap().length(), 5);
-        let socket = std::os::unix::net::UnixListener::bind(folder.root.join("socket")).unwrap();
-        let error = folder.open("socket").await.unwrap_err();
-        assert!(matches!(error, Error::NotAFile { .. }), "{error}");
+        for path in ["leak", "inner"] {
+            let error = folder.open(path).unwrap_err();
+            assert!(error.to_string().contains("it is a link"), "{path}: {error}");
+        }
+        assert_eq!(folder.open("same/x").unwrap().length(), 0);
+        let socket = std::os::unix::net::UnixListener::bind(root(&folder).join("socket")).unwrap();
+        let error = folder.open("socket").unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
         drop(socket);
     }
 
@@ -283,9 +245,9 @@ mod tests {
     async fn file_of_more_than_a_gigabyte_is_refused() {
         let (_all, folder) = folders();
         // Takes no room: it has no content.
-        let large = std::fs::File::create(folder.root.join("large")).unwrap();
+        let large = std::fs::File::create(root(&folder).join("large")).unwrap();
         large.set_len(MAX_SIZE + 1).unwrap();
-        let error = folder.open("large").await.unwrap_err();
+        let error = folder.open("large").unwrap_err();
         assert_eq!(
             error.to_string(),
             "send \"large\": it has 1073741825 bytes; 1073741824 are allowed"
@@ -295,11 +257,11 @@ mod tests {
     #[tokio::test]
     async fn only_packages_have_a_manifest() {
         let (_all, folder) = folders();
-        let file = folder.open("a b.txt").await.unwrap();
+        let file = folder.open("a b.txt").unwrap();
         let error = file.read_manifest().await.unwrap_err();
         assert!(error.to_string().starts_with("read \"a b.txt\" as an Android package"), "{error}");
         let packages = InputFolder::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk"));
-        let file = packages.open("hello-2.apk").await.unwrap();
+        let file = packages.open("hello-2.apk").unwrap();
         let manifest = file.read_manifest().await.unwrap();
         assert_eq!((&*manifest.package, manifest.version_code), ("org.example.hello", 2));
         let length = file.length();

@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use thumbwire_base::files::{self, Identity};
 use thumbwire_base::lock;
-use tokio::fs;
-use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
 
 use crate::action::{Action, Call, ClientId, Failure, FetchResult, LocalFile, Outcome, Perform};
@@ -46,8 +45,10 @@ pub struct KeptFile {
     pub number: u64,
     /// Where it is.
     path: PathBuf,
-    /// The path without symbolic links, at that time.
-    real_path: PathBuf,
+    /// Which file that was.
+    identity: Identity,
+    /// Whether it grows, as a log does.
+    grows: bool,
 }
 
 impl KeptFile {
@@ -128,37 +129,38 @@ impl KeptFiles {
             io::ErrorKind::NotFound => ReadError::Gone,
             _ => ReadError::Io(error),
         };
-        // A link in its place might lead out of the folder.
-        if fs::canonicalize(&file.path).await.map_err(failed)? != file.real_path {
-            return Err(ReadError::Gone);
-        }
-        let opened = fs::File::open(&file.real_path).await.map_err(failed)?;
-        let about = opened.metadata().await.map_err(failed)?;
-        if !about.is_file() {
-            return Err(ReadError::Gone);
-        }
-        let mut bytes = Vec::new();
-        opened.take(MAX_SIZE + 1).read_to_end(&mut bytes).await.map_err(failed)?;
-        match bytes.len() as u64 {
-            length if length > MAX_SIZE => Err(ReadError::TooLarge(about.len().max(length))),
-            _ => Ok(bytes),
-        }
+        let (path, identity, grows) = (file.path.clone(), file.identity, file.grows);
+        let reading = tokio::task::spawn_blocking(move || {
+            let opened = files::open(&path).map_err(failed)?;
+            let found = Identity::of(&opened).map_err(failed)?;
+            let is_it = if grows { found.is_same_file(&identity) } else { found == identity };
+            match found.length() {
+                _ if !is_it => Err(ReadError::Gone),
+                length if length > MAX_SIZE => Err(ReadError::TooLarge(length)),
+                _ => files::bytes(&opened, MAX_SIZE).map_err(failed),
+            }
+        });
+        reading.await.unwrap_or_else(|panicked| Err(ReadError::Io(io::Error::other(panicked))))
     }
 
     /// Lets the client read the file from now on.
-    pub async fn note(&self, client: &ClientId, path: &Path) {
-        // A file that cannot be resolved could not be read either.
-        let Ok(real_path) = fs::canonicalize(path).await else { return };
+    pub fn note(&self, client: &ClientId, path: &Path, grows: bool) {
+        // A file that cannot be found could not be read either.
+        let Ok(identity) = Identity::at(path) else { return };
         let mut table = lock(&self.table);
         let number = table.next;
         let files = table.files.entry(client.clone()).or_default();
-        if files.iter().any(|file| file.real_path == real_path) {
-            return;
+        if let Some(known) = files.iter_mut().find(|file| file.path == path) {
+            // A log is named again when it has ended.
+            if known.identity.is_same_file(&identity) {
+                (known.identity, known.grows) = (identity, grows);
+                return;
+            }
         }
         if files.len() >= MAX_OF_CLIENT {
             files.pop_front();
         }
-        files.push_back(KeptFile { number, path: path.to_owned(), real_path });
+        files.push_back(KeptFile { number, path: path.to_owned(), identity, grows });
         table.next += 1;
         drop(table);
         self.noted.send_modify(|noted| *noted += 1);
@@ -175,7 +177,7 @@ impl Perform for KeptFiles {
         }
         let outcome = outcome?;
         for path in files(&outcome) {
-            self.note(&call.client, path).await;
+            self.note(&call.client, path, matches!(outcome, Outcome::Monitor(_)));
         }
         Ok(outcome)
     }
@@ -253,6 +255,25 @@ mod tests {
         assert!(matches!(kept.read(&file).await, Err(ReadError::Gone)));
         std::os::unix::fs::symlink(&secret, &path).unwrap();
         assert!(matches!(kept.read(&file).await, Err(ReadError::Gone)));
+    }
+
+    #[tokio::test]
+    async fn file_that_another_one_replaced_is_gone_and_a_growing_log_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("q.txt");
+        std::fs::write(&path, "of ann").unwrap();
+        let kept = KeptFiles::new(Arc::new(Files(path.clone())));
+        kept.perform(&call("ann"), Action::CurrentApp).await.unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "BOBS SECRET").unwrap();
+        kept.perform(&call("bob"), Action::CurrentApp).await.unwrap();
+        let of = |name: &str| kept.of(&client(name)).remove(0);
+        assert!(matches!(kept.read(&of("ann")).await, Err(ReadError::Gone)));
+        assert_eq!(kept.read(&of("bob")).await.unwrap(), b"BOBS SECRET");
+        kept.note(&client("log"), &path, true);
+        std::fs::OpenOptions::new().append(true).open(&path).unwrap().set_len(3).unwrap();
+        assert_eq!(kept.read(&of("log")).await.unwrap(), b"BOB");
+        assert!(matches!(kept.read(&of("bob")).await, Err(ReadError::Gone)));
     }
 
     #[tokio::test]

@@ -21,7 +21,6 @@ pub mod event;
 pub mod input_files;
 pub mod kept_files;
 mod pattern;
-pub mod private_file;
 pub mod providers;
 pub mod random;
 pub mod session;

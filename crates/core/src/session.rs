@@ -412,7 +412,7 @@ impl<'a> SessionCall<'a> {
             Action::StopRecording { recording, fetch } => {
                 self.stop_recording(recording, fetch).await
             }
-            Action::ListRecordings => Ok(self.list_recordings()),
+            Action::ListRecordings => Ok(self.list_recordings().await),
             Action::ListAppTools { max_age } => {
                 self.attached().await?.app_tools(&session.app_tools, max_age).await
             }

@@ -15,11 +15,11 @@ mod restore;
 mod show;
 mod text;
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use serde::Deserialize;
+use thumbwire_base::files::Folder;
 
 pub use reader::{RecordedAction, Trace, TraceEntry};
 pub use recorder::Recorder;
@@ -28,13 +28,16 @@ pub use show::show;
 
 use format::{FILE, TraceRecord, VERSION};
 
+/// The maximum size of a file of a run, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
 /// Reads a recorded run from its folder, in order.
 ///
 /// # Errors
 /// If the folder holds no trace, a trace of another version, or an invalid line. An incomplete last
 /// line (the recording program was killed) is skipped.
 pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
-    let text = fs::read_to_string(folder.join(FILE))?;
+    let text = Folder::new(folder).read_text(Path::new(FILE), MAX_BYTES)?;
     check_version(&text)?;
     let invalid = |number: usize, reason: String| {
         let path = folder.join(FILE);

@@ -147,7 +147,7 @@ pub trait Device: Send + Sync {
     /// What the phone reports about itself.
     async fn info(&self) -> Result<DeviceInfo, Error>;
 
-    /// Waits until the phone has back what abandoned calls had borrowed, such as its keyboard;
+    /// Waits until what abandoned calls had put on the phone is gone, such as parts of files;
     /// returns at once if there is nothing. Call it before the program exits, which would cancel
     /// that work.
     async fn restore_borrowed(&self);

@@ -1,7 +1,7 @@
 //! An error in a flow file: where, what, and a suggestion.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use strsim::osa_distance;
 use thumbwire_base::visible::has_hidden;
@@ -13,12 +13,20 @@ pub(super) struct Source {
     pub(super) name: String,
     /// The content.
     pub(super) text: String,
+    /// Set once it is known to be a flow, so that errors may quote its lines. A file that is
+    /// something else may hold a secret.
+    is_flow: OnceLock<()>,
 }
 
 impl Source {
     /// A file with this name and content.
     pub(super) fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), text: text.into() })
+        Arc::new(Self { name: name.into(), text: text.into(), is_flow: OnceLock::new() })
+    }
+
+    /// From now on, errors quote its lines.
+    pub(super) fn is_flow(&self) {
+        self.is_flow.get_or_init(|| ());
     }
 }
 
@@ -75,14 +83,15 @@ impl FlowError {
 /// The maximum width of a quoted line, in characters.
 const MAX_WIDTH: usize = 160;
 
-/// The position and the error, then the line with a marker below.
+/// The position and the error, then, if the file is a flow, the line with a marker below.
 impl fmt::Display for FlowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.at, self.what)?;
         let SourceLocation { source, line, column } = &self.at;
         let before = usize::try_from(*line).unwrap_or(usize::MAX).saturating_sub(1);
         let indent = usize::try_from(*column).unwrap_or(usize::MAX).saturating_sub(1);
-        let Some(text) = source.text.lines().nth(before) else { return Ok(()) };
+        let quoted = source.is_flow.get().and_then(|()| source.text.lines().nth(before));
+        let Some(text) = quoted else { return Ok(()) };
         if indent >= MAX_WIDTH {
             return Ok(());
         }
@@ -129,6 +138,8 @@ mod tests {
     fn error_quotes_its_line() {
         let source = Source::new("a.yaml", "---\n  - tapp: Überall\n");
         let mistake = FlowError::new(SourceLocation::new(&source, 2, 5), "unknown command `tapp`");
+        assert_eq!(mistake.to_string(), "a.yaml:2:5: unknown command `tapp`");
+        source.is_flow();
         let out = "a.yaml:2:5: unknown command `tapp`\n    2 |   - tapp: Überall\n      |     ^";
         assert_eq!(mistake.to_string(), out);
     }

@@ -48,7 +48,7 @@ pub use error::{FlowError, SourceLocation};
 pub use event::{FlowEvent, StepStatus};
 pub use golden::GoldenFiles;
 pub use junit::junit;
-pub use parse::{ReadFile, read};
+pub use parse::{ReadFile, plain, read};
 pub use plan::{
     Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Golden, MAX_ROUNDS, Mask,
     Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch,

@@ -246,8 +246,6 @@ impl Reader<'_> {
             && !map.was_taken("appId")
         {
             scope.target = Launched::Url(url);
-        } else if !map.was_taken("appId") && !map.was_taken("url") {
-            context.error(map.at(), "the header needs `appId`: the id of the app under test");
         }
         let tags = map.take("tags").map_or(&[][..], |tags| match &tags.kind {
             ValueKind::Null => &[],
@@ -290,6 +288,9 @@ impl Reader<'_> {
         let source: Arc<Source> = Source::new(name, text);
         match yaml::read(&source) {
             Ok(documents) => {
+                if is_flow(&documents) {
+                    source.is_flow();
+                }
                 self.opened.push(plain(path));
                 Some(documents)
             }
@@ -318,14 +319,31 @@ impl Header {
     }
 }
 
-/// The header and the commands.
+/// Whether these are a header and commands, not another kind of file.
+fn is_flow(documents: &[Value]) -> bool {
+    let [Value { kind: ValueKind::Map(header), .. }, Value { kind: ValueKind::List(_), .. }] =
+        documents
+    else {
+        return false;
+    };
+    header.iter().any(|(key, _)| matches!(&*key.name, "appId" | "url"))
+}
+
+/// The header and the commands. What is no flow is not looked into.
 fn two_documents<'a>(
     documents: &'a [Value],
     at: &SourceLocation,
     context: &mut ParseContext,
 ) -> Option<(&'a Value, &'a Value)> {
     match documents {
-        [header, commands] => return Some((header, commands)),
+        [header, commands] if is_flow(documents) => return Some((header, commands)),
+        [header, commands] => match (&header.kind, &commands.kind) {
+            (ValueKind::Map(_), ValueKind::List(_)) => {
+                context.error(&header.at, "the header needs `appId`: the id of the app under test")
+            }
+            (ValueKind::Map(_), _) => drop(context.list(commands, "the commands")),
+            _ => drop(context.map(header, "the header of a flow")),
+        },
         [] => context.error(at, "the file is empty"),
         [only] => context.error(
             &only.at,
@@ -400,8 +418,8 @@ fn stem(file: &str) -> String {
     stem.unwrap_or_else(|| file.to_owned())
 }
 
-/// The path without `.` and `x/..`, to recognize a file.
-fn plain(path: &Path) -> PathBuf {
+/// The path without `.` and `x/..`, to recognize a file. Above the root there is nothing.
+pub fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -411,6 +429,7 @@ fn plain(path: &Path) -> PathBuf {
             {
                 plain.pop();
             }
+            Component::ParentDir if plain.has_root() => {}
             part => plain.push(part),
         }
     }

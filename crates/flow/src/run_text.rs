@@ -10,6 +10,7 @@ use thumbwire_device::{AppId, InstallOptions, Key, KeyCode, Platform};
 use super::assert::mismatch;
 use super::case_runner::{CaseRunner, StepError};
 use super::element_pattern::{COPIED_TEXT, ElementPattern};
+use super::parse::plain;
 use super::report::FailureKind;
 use super::run_step::anywhere;
 use thumbwire_core::action::{Action, Cause, Observe, TextInput, WaitCondition, request};
@@ -125,12 +126,11 @@ impl CaseRunner<'_> {
 
     /// Installs a package, or updates the app and keeps its data.
     pub(super) async fn install(&mut self, file: &Path) -> Result<(), StepError> {
-        // The session's folder of files is the root of the file system: see the command line.
         let path = std::path::absolute(file).map_err(|error| {
             let what = format!("cannot find {}: {error}", file.display());
             StepError::new(FailureKind::Step, what)
         })?;
-        let path = path.display().to_string();
+        let path = plain(&path).display().to_string();
         let options = InstallOptions::default();
         let installed = self.perform_within(INSTALLING, Action::InstallApp { path, options }).await;
         installed.map(drop).map_err(|failure| self.step_error(&failure))

@@ -144,7 +144,18 @@ fn broken(source: &Arc<Source>, start: SourceLocation, error: &Error) -> FlowErr
     let text = error.without_snippet().to_string();
     // The library appends the position, which our message already has.
     let text = text.split(" at line ").next().unwrap_or_default();
-    FlowError::new(at.unwrap_or(start), format!("invalid YAML: {text}"))
+    FlowError::new(at.unwrap_or(start), format!("invalid YAML: {}", without_quotes(text)))
+}
+
+/// A message without the words of the file that it quotes: that may be something else than YAML.
+fn without_quotes(text: &str) -> String {
+    let parts = text.split(['`', '\'', '"']).enumerate();
+    let shown = parts.map(|(number, part)| match number % 2 {
+        1 if part.len() == 1 => format!("`{part}`"),
+        1 => "`…`".to_owned(),
+        _ => part.to_owned(),
+    });
+    shown.collect()
 }
 
 fn location(source: &Arc<Source>, at: Location) -> SourceLocation {

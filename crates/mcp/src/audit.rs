@@ -12,7 +12,7 @@
 //! tool that exists, of a phone that was found. Its own name is cleaned.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -20,8 +20,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use thumbwire_base::lock;
-use thumbwire_core::private_file;
+use thumbwire_base::{files, lock};
 
 /// The target of the lines in the log: `LOG_LEVEL=thumbwire::audit=info` shows them.
 pub const TARGET: &str = "thumbwire::audit";
@@ -110,10 +109,10 @@ impl Audit {
     /// Appends to this file, which is created if it is missing, readable only by its owner.
     ///
     /// # Errors
-    /// A message, if it cannot be opened, is not a regular file or is a link, or can be accessed by
-    /// others.
+    /// A message, if it cannot be opened, is not a regular file or is a link, or others can access
+    /// it or own it.
     pub fn to_file(file: &Path) -> Result<Self, String> {
-        let open = open(file).map_err(|reason| {
+        let open = files::append_guarded(file).map_err(|reason| {
             format!("cannot write the audit log to {}: {reason}", file.display())
         })?;
         Ok(Self::to(Destination::File(Mutex::new(open))))
@@ -156,41 +155,6 @@ impl Audit {
 
 fn in_milliseconds<S: serde::Serializer>(took: &Duration, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u64(took.as_millis().try_into().unwrap_or(u64::MAX))
-}
-
-/// Opens the file for appending. What is there must be the file itself: a link may lead elsewhere,
-/// and opening a FIFO waits for its reader.
-fn open(file: &Path) -> Result<File, String> {
-    let text = |error: io::Error| error.to_string();
-    let mut options = private_file::options();
-    options.append(true);
-    let before = match std::fs::symlink_metadata(file) {
-        Ok(about) if about.is_file() => Some(about),
-        Ok(_) => return Err("it is not a regular file".into()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            options.create_new(true);
-            None
-        }
-        Err(error) => return Err(text(error)),
-    };
-    let open = options.open(file).map_err(text)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let about = open.metadata().map_err(text)?;
-        let same =
-            |before: &std::fs::Metadata| (before.dev(), before.ino()) == (about.dev(), about.ino());
-        if !before.as_ref().is_none_or(same) {
-            return Err("it was replaced while it was opened".into());
-        }
-        if let Some(mode) = private_file::shared_mode(&about) {
-            let place = file.display();
-            return Err(format!(
-                "other users can access it (mode {mode:04o}). Run `chmod 600 {place}`"
-            ));
-        }
-    }
-    Ok(open)
 }
 
 #[cfg(test)]
@@ -252,7 +216,7 @@ mod tests {
         assert!(made.success());
         let refused = |name: &str| Audit::to_file(&at(name)).err().unwrap_or_default();
         for name in ["link", "dangling", "pipe", "."] {
-            assert!(refused(name).ends_with(": it is not a regular file"), "{name}");
+            assert!(refused(name).contains(" is in the way; remove it"), "{name}");
         }
         assert!(!at("nothing").exists());
         std::fs::set_permissions(at("file"), std::fs::Permissions::from_mode(0o640)).unwrap();

@@ -5,16 +5,16 @@
 //! module knows nothing about HTTP.
 
 use std::fmt;
-use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
+use thumbwire_base::files::{self, Guard};
 
 pub use thumbwire_core::action::Scope;
-use thumbwire_core::{private_file, random};
+use thumbwire_core::random;
 
 /// A secret that clients send as `Authorization: Bearer …`. `{:?}` never prints it.
 #[derive(Clone)]
@@ -77,6 +77,9 @@ impl fmt::Debug for Token {
 const SHORTEST: usize = 32;
 const MAX_LENGTH: usize = 512;
 
+/// The largest file that is read, in bytes.
+const MAX_SIZE: u64 = 4096;
+
 /// Reads the token in `file`. If the file is missing, creates it, readable only by its owner.
 ///
 /// # Errors
@@ -84,26 +87,22 @@ const MAX_LENGTH: usize = 512;
 /// token.
 pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
     let place = file.display();
-    // Opening a FIFO would wait for somebody who writes to it.
-    if fs::metadata(file).is_ok_and(|about| !about.is_file()) {
-        return Err(not_a_file(file));
-    }
-    match fs::File::open(file) {
-        Ok(open) => read(&open, file).map(|token| StoredToken { token, made: false }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+    let found = |token| StoredToken { token, made: false };
+    match read(file)? {
+        Some(token) => Ok(found(token)),
+        None => {
             let token = Token::generate()?;
             match keep(file, &token) {
                 Ok(()) => Ok(StoredToken { token, made: true }),
                 // Another server created one first and showed it to the owner; use that.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let open = fs::File::open(file)
-                        .map_err(|error| format!("cannot read the token in {place}: {error}"))?;
-                    read(&open, file).map(|token| StoredToken { token, made: false })
+                    read(file)?.map(found).ok_or_else(|| {
+                        format!("cannot read the token in {place}: a link is in the way")
+                    })
                 }
                 Err(error) => Err(format!("cannot write a new token to {place}: {error}")),
             }
         }
-        Err(error) => Err(format!("cannot read the token in {place}: {error}")),
     }
 }
 
@@ -113,33 +112,18 @@ pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
 /// # Errors
 /// As [`read_or_make`].
 pub fn check(file: &Path) -> Result<bool, String> {
-    match fs::metadata(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        _ => read_or_make(file).map(|_| true),
-    }
+    read(file).map(|token| token.is_some())
 }
 
-fn not_a_file(file: &Path) -> String {
-    format!("{} is not a regular file. Name one with --token-file", file.display())
-}
-
-/// Checks and reads the open file, so that it cannot be replaced between the two.
-fn read(open: &fs::File, file: &Path) -> Result<Token, String> {
+/// The token in the file; `None` if it is missing.
+fn read(file: &Path) -> Result<Option<Token>, String> {
     let place = file.display();
-    let failed = |error: io::Error| format!("cannot read the token in {place}: {error}");
-    let about = open.metadata().map_err(failed)?;
-    if !about.is_file() {
-        return Err(not_a_file(file));
-    }
-    if let Some(mode) = private_file::shared_mode(&about) {
-        return Err(format!(
-            "other users can access the token in {place} (mode {mode:04o}). \
-             Run `chmod 600 {place}`, or remove it to get a new one"
-        ));
-    }
-    let mut text = String::new();
-    open.take(MAX_LENGTH as u64 + 16).read_to_string(&mut text).map_err(failed)?;
-    Token::parse(text.trim()).ok_or_else(|| {
+    let text = match files::read_guarded(file, Guard::Secret, MAX_SIZE) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot read the token in {place}: {error}")),
+    };
+    Token::parse(text.trim()).map(Some).ok_or_else(|| {
         format!(
             "invalid token in {place}: expected one line of {SHORTEST} to {MAX_LENGTH} letters, digits and \
              `-._~+/=`. Remove the file to get a new one"
@@ -147,31 +131,16 @@ fn read(open: &fs::File, file: &Path) -> Result<Token, String> {
     })
 }
 
-/// Creates the token file. Writes a temporary file and links it, so that nobody reads half a token.
+/// Creates the token file, of which nobody reads a half.
 fn keep(file: &Path, token: &Token) -> io::Result<()> {
-    private_file::make_folder(file)?;
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = Path::new(&beside);
-    write(beside, token)?;
-    let linked = fs::hard_link(beside, file);
-    fs::remove_file(beside)?;
-    match linked {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            // Some file systems have no links (FAT, some network shares).
-            write(file, token)
-        }
-        linked => linked,
-    }
-}
-
-/// Creates a file that is private from the start. Fails if it exists.
-fn write(file: &Path, token: &Token) -> io::Result<()> {
-    private_file::create(file, format!("{}\n", token.reveal()).as_bytes())
+    files::make_folder_of(file)?;
+    files::write_new(file, format!("{}\n", token.reveal()).as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -215,13 +184,13 @@ mod tests {
         let file = home.path().join("token");
         for text in ["", "short", &"x y".repeat(20), &"a".repeat(600)] {
             let _ = fs::remove_file(&file);
-            write(&file, &Token(text.to_owned())).unwrap();
+            keep(&file, &Token(text.to_owned())).unwrap();
             let error = read_or_make(&file).unwrap_err();
             assert!(error.contains("invalid token in "), "{error}");
             assert!(text.is_empty() || !error.contains(text), "{error}");
         }
         let error = read_or_make(home.path()).unwrap_err();
-        assert!(error.contains("is not a regular file"), "{error}");
+        assert!(error.contains("not a regular file"), "{error}");
     }
 
     #[cfg(unix)]
@@ -231,7 +200,7 @@ mod tests {
         let pipe = home.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let error = read_or_make(&pipe).unwrap_err();
-        assert!(error.contains("is not a regular file"), "{error}");
+        assert!(error.contains("not a regular file"), "{error}");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -21,12 +21,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, RootCertStore, ServerConfig, version};
 use sha2::{Digest as _, Sha256};
+use thumbwire_base::files::{self, Guard};
 use thumbwire_base::lock;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use thumbwire_core::{private_file, random};
+use thumbwire_core::random;
 
 /// The certificate's file of a self-signed pair.
 pub const CERTIFICATE_FILE: &str = "tls-cert.pem";
@@ -211,24 +212,13 @@ fn read(certificate: &Path, key: &Path) -> Result<Current, String> {
     Ok(Current { stamp, config: Arc::new(config), leaf })
 }
 
-/// The bytes of a regular file. A `secret` file that other users can access is refused.
+/// The bytes of a file. A `secret` file that other users can access is refused.
 fn read_file(file: &Path, what: &str, secret: bool) -> Result<Vec<u8>, String> {
-    let place = file.display();
-    let failed = |error: io::Error| format!("cannot read the {what} in {place}: {error}");
-    // Opening a FIFO would wait for somebody who writes to it.
-    if !fs::metadata(file).map_err(failed)?.is_file() {
-        return Err(format!("the {what} {place} is not a regular file"));
-    }
-    let open = fs::File::open(file).map_err(failed)?;
-    let about = open.metadata().map_err(failed)?;
-    if let Some(mode) = private_file::shared_mode(&about).filter(|_| secret) {
-        return Err(format!(
-            "other users can access the {what} in {place} (mode {mode:04o}). Run `chmod 600 {place}`"
-        ));
-    }
-    let mut bytes = Vec::new();
-    open.take(MAX_SIZE).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
+    let read = match secret {
+        true => files::read_guarded(file, Guard::Secret, MAX_SIZE).map(String::into_bytes),
+        false => files::read(file, MAX_SIZE),
+    };
+    read.map_err(|error| format!("cannot read the {what} in {}: {error}", file.display()))
 }
 
 /// Whether a client that trusts this self-signed certificate accepts it under all names at `now`.
@@ -294,21 +284,11 @@ fn make(certificate: &Path, key: &Path, names: &[String], now: SystemTime) -> Re
     let pair = KeyPair::generate().map_err(failed)?;
     let made = params.self_signed(&pair).map_err(failed)?;
     for (file, text) in [(key, pair.serialize_pem()), (certificate, made.pem())] {
-        replace(file, text.as_bytes())
+        files::make_folder_of(file)
+            .and_then(|()| files::write(file, text.as_bytes()))
             .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
     }
     Ok(())
-}
-
-/// Writes a private file beside it and renames that, so that nobody reads half of it.
-fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
-    private_file::make_folder(file)?;
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    // Left over by a process with the same number that was killed.
-    let _ = fs::remove_file(&beside);
-    private_file::create(Path::new(&beside), content)?;
-    fs::rename(&beside, file)
 }
 
 /// The names of a self-signed certificate: those of loopback, and these, each once, without

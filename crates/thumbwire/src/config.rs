@@ -28,9 +28,13 @@ pub mod file;
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
+#[cfg(feature = "appium")]
+use std::path::Path;
 use std::path::PathBuf;
 
 use file::{ConfigFile, GENERAL};
+#[cfg(feature = "appium")]
+use thumbwire_base::files;
 #[cfg(feature = "appium")]
 use thumbwire_core::providers::{AppiumDevice, AppiumServer};
 #[cfg(feature = "ios")]
@@ -239,6 +243,10 @@ fn appium_server(var: &impl Fn(&str) -> Option<String>) -> Result<Option<AppiumS
     named.transpose().map_err(|reason| format!("invalid APPIUM_SERVER: {reason}"))
 }
 
+/// The largest file of an Appium server's phones, in bytes.
+#[cfg(feature = "appium")]
+const MAX_DEVICES: u64 = 1 << 20;
+
 /// Reads phones of an Appium server: JSON, or `@` and a file with it.
 ///
 /// # Errors
@@ -246,7 +254,7 @@ fn appium_server(var: &impl Fn(&str) -> Option<String>) -> Result<Option<AppiumS
 #[cfg(feature = "appium")]
 pub fn appium_devices(text: &str) -> Result<Vec<AppiumDevice>, String> {
     match text.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file)
+        Some(file) => files::read_text(Path::new(file), MAX_DEVICES)
             .map_err(|error| error.to_string())
             .and_then(|json| AppiumDevice::parse_all(&json))
             .map_err(|reason| format!("{file}: {reason}")),

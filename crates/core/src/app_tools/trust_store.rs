@@ -8,15 +8,14 @@
 //! session. [`super::trust`] interprets pins.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
+use thumbwire_base::files::{self, Guard};
 use thumbwire_base::lock;
-
-use crate::private_file;
 
 /// Pins by package.
 pub type Pins = BTreeMap<String, Pin>;
@@ -111,16 +110,11 @@ impl FileStore {
 
     fn read(&self) -> Result<Pins, String> {
         let name = self.path.display();
-        let mut text = String::new();
-        let read = match File::open(&self.path) {
-            Ok(file) => file.take(MAX_SIZE + 1).read_to_string(&mut text),
+        let text = match files::read_guarded(&self.path, Guard::Unchanged, MAX_SIZE) {
+            Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pins::new()),
-            Err(error) => Err(error),
+            Err(error) => return Err(format!("cannot read {name}: {error}")),
         };
-        let length = read.map_err(|error| format!("cannot read {name}: {error}"))?;
-        if length as u64 > MAX_SIZE {
-            return Err(format!("{name} is larger than {MAX_SIZE} bytes"));
-        }
         let broken = |reason: String| {
             format!(
                 "cannot read the list of trusted apps in {name}: {reason}. Repair the file, or delete it and trust each app again"
@@ -134,29 +128,18 @@ impl FileStore {
         }
     }
 
-    /// Writes a new file and renames it, so that readers see either the old one or the new one.
     fn write(&self, apps: Pins) -> io::Result<()> {
         let mut text = serde_json::to_string_pretty(&PinFile { version: VERSION, apps })?;
         text.push('\n');
-        let beside = beside(&self.path, ".new");
-        // A file left by a crash may be readable by others.
-        let _ = fs::remove_file(&beside);
-        let mut file = private_file::options().write(true).create_new(true).open(&beside)?;
-        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-        let placed = written.and_then(|()| fs::rename(&beside, &self.path));
-        placed.inspect_err(|_| {
-            let _ = fs::remove_file(&beside);
-        })
+        files::write(&self.path, text.as_bytes())
     }
 
     /// The lock for changing the file, held for a few milliseconds.
     fn turn(&self) -> io::Result<File> {
-        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder)?;
-        }
-        let mut options = private_file::options();
-        options.write(true).create(true).truncate(false);
-        let file = options.open(beside(&self.path, ".lock"))?;
+        files::make_folder_of(&self.path)?;
+        let mut name = self.path.as_os_str().to_owned();
+        name.push(".lock");
+        let file = files::append(Path::new(&name))?;
         file.lock()?;
         Ok(file)
     }
@@ -202,14 +185,10 @@ fn put(apps: &mut Pins, package: &str, pin: Option<Pin>) {
     };
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn pin(certificate: &str) -> Pin {

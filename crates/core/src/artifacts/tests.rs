@@ -5,7 +5,7 @@ use tokio::io::AsyncWriteExt as _;
 use super::*;
 
 async fn write(keep: &ArtifactStore, name: &str, bytes: &[u8]) -> Result<LocalFile, Error> {
-    let mut draft = keep.begin(Folder::Assets, name).await?;
+    let mut draft = keep.begin(Folder::Assets, name)?;
     draft.writer()?.write_all(bytes).await.unwrap();
     draft.persist().await
 }
@@ -39,15 +39,30 @@ async fn equal_names_get_numbers() {
 async fn dropped_files_are_removed() {
     let root = tempfile::tempdir().unwrap();
     let (keep, folder) = (ArtifactStore::new(root.path()), root.path().join("assets"));
-    let mut draft = keep.begin(Folder::Assets, "half.mp4").await.unwrap();
+    let mut draft = keep.begin(Folder::Assets, "half.mp4").unwrap();
     draft.writer().unwrap().write_all(b"half").await.unwrap();
-    assert_eq!(names(&folder), ["half.mp4"]);
+    let [half] = &names(&folder)[..] else { panic!("there is one file") };
+    assert!(half.starts_with(".thumbwire-") && half.ends_with(".part"), "{half}");
     drop(draft);
     assert!(names(&folder).is_empty());
     write(&keep, "whole.png", b"whole").await.unwrap();
-    let _half = keep.begin(Folder::Assets, "half.mp4").await.unwrap();
+    let _half = keep.begin(Folder::Assets, "half.mp4").unwrap();
     keep.discard();
     assert_eq!(names(&folder), ["whole.png"]);
+}
+
+#[tokio::test]
+async fn leftovers_of_killed_programs_are_removed_and_drafts_of_others_stay() {
+    let root = tempfile::tempdir().unwrap();
+    let (keep, folder) = (ArtifactStore::new(root.path()), root.path().join("assets"));
+    let other = ArtifactStore::new(root.path()).begin(Folder::Assets, "a.mp4").unwrap();
+    std::fs::write(folder.join(".thumbwire-1-0.part"), "left").unwrap();
+    std::fs::write(folder.join(".thumbwire-notes"), "a person's").unwrap();
+    write(&keep, "whole.png", b"whole").await.unwrap();
+    let left = names(&folder);
+    assert_eq!(left.len(), 3, "{left:?}");
+    assert_eq!(other.persist().await.unwrap().path, folder.join("a.mp4"));
+    assert_eq!(names(&folder), [".thumbwire-notes", "a.mp4", "whole.png"]);
 }
 
 #[tokio::test]
@@ -70,7 +85,7 @@ async fn symbolic_links_cannot_leave_the_root() {
     symlink(elsewhere.path().join("a.png"), root.path().join("assets/a.png")).unwrap();
     assert_eq!(write(&keep, "a.png", b"x").await.unwrap().path.file_name().unwrap(), "a-2.png");
     symlink(elsewhere.path(), root.path().join("logs")).unwrap();
-    let refused = keep.begin(Folder::Logs, "a.log").await;
+    let refused = keep.begin(Folder::Logs, "a.log");
     assert!(matches!(refused, Err(Error::Outside { .. })), "{refused:?}");
     assert!(names(elsewhere.path()).is_empty());
     // The root itself may be a link: the operator chose it.

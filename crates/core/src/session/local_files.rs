@@ -147,7 +147,7 @@ async fn fetch(
     let FetchRequest { from, name, content } = request;
     let stays = |reason: String| format!("{reason}; the file is still on the phone: {from}");
     let failed = |error: crate::artifacts::Error| stays(format!("failed to {error}"));
-    let mut draft = store.begin(Folder::Assets, &name).await.map_err(failed)?;
+    let mut draft = store.begin(Folder::Assets, &name).map_err(failed)?;
     let writer = draft.writer().map_err(failed)?;
     let files = device.device_files().map_err(|error| stays(error.to_string()))?;
     let fetched = files.fetch_file(&from, writer).await;

@@ -100,9 +100,9 @@ impl SessionCall<'_> {
                 let refused = |error: crate::artifacts::Error| {
                     Failure::from(Cause::Refused { reason: format!("failed to {error}") })
                 };
-                let draft = store.begin(Folder::Logs, &name).await.map_err(refused)?;
-                let path = draft.path().to_owned();
-                Some((path, LogFile::new(draft.persist_open().map_err(refused)?)))
+                let draft = store.begin(Folder::Logs, &name).map_err(refused)?;
+                let (path, file) = draft.persist_open().map_err(refused)?;
+                Some((path, LogFile::new(file)))
             }
         };
         let (path, file) = file.unzip();

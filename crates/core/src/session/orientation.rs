@@ -89,8 +89,8 @@ async fn orientation_changed(
 }
 
 impl Session {
-    /// Ends the session within a few seconds: stops recordings and monitors, and restores keyboards
-    /// and rotations on all phones, and then ends the connections. A phone that is gone or too slow
+    /// Ends the session within a few seconds: stops recordings and monitors, and restores
+    /// rotations on all phones, and then ends the connections. A phone that is gone or too slow
     /// is restored by the next session that attaches it.
     pub async fn end(&self) {
         let mut ending = JoinSet::new();
@@ -110,7 +110,7 @@ impl Session {
         };
         if timeout(ENDING, all).await.is_err() {
             tracing::warn!(
-                "some phones did not end their recordings or restore their keyboard and orientation within {ENDING:?}"
+                "some phones did not end their recordings or restore their orientation within {ENDING:?}"
             );
         }
         let all = self.connections.all();

@@ -28,7 +28,7 @@ use super::SessionCall;
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
 use super::leasing::LeaseHold;
 use super::local_files::{FetchRequest, MediaKind, STORAGE, until};
-use crate::action::{Cause, ClientId, Failure, FetchResult, Outcome, RecordingInfo};
+use crate::action::{Cause, ClientId, Failure, FetchResult, Outcome, RecordingInfo, check_name};
 
 /// How many of one client may be active at once (Android MCP server limit).
 const MAX_ACTIVE: usize = 5;
@@ -44,6 +44,9 @@ const EARLY: Duration = Duration::from_secs(1);
 
 /// How long a phone may take to end a recording before its task gives up.
 const STOPPING: Duration = Duration::from_secs(30);
+
+/// How long a phone may take to tell of recordings that a killed program has left.
+const LOOKING: Duration = Duration::from_secs(4);
 
 /// The recordings of a session.
 #[derive(Default)]
@@ -123,31 +126,51 @@ impl SessionCall<'_> {
                 "this phone records for at most {duration} s, not the requested {request} s"
             ));
         }
-        let over = Arc::default();
-        let process = recording.process();
-        let (orders, taken) = mpsc::channel(1);
-        tokio::spawn(attend(recording, hold, Arc::clone(&over), taken));
+        let job = self.job(id, name, (recording, hold), None);
         let job = Arc::new(RecordingJob {
-            id,
-            client: self.call.client.clone(),
             device: attached.id().to_owned(),
-            name,
-            on_phone,
             duration,
             bit_rate: request.bit_rate,
             size: request.size,
-            process,
             warnings,
             began,
-            over,
-            orders,
-            stopping: tokio::sync::Mutex::default(),
+            ..job
         });
         let out = job.info();
         // If the session has ended or its client has left, the recording is dropped here and its
         // device tries to end it.
         self.session.recordings.0.add(&slot, job)?;
         Ok(Outcome::Recording(out))
+    }
+
+    /// A recording of the call's client, with the task that attends to it.
+    fn job(
+        &self,
+        id: String,
+        name: String,
+        (recording, hold): (Box<dyn Recording>, Option<LeaseHold>),
+        over: Option<RecordingEnd>,
+    ) -> RecordingJob {
+        let over = Arc::new(Mutex::new(over));
+        let (process, duration) = (recording.process(), recording.time_limit());
+        let (orders, taken) = mpsc::channel(1);
+        tokio::spawn(attend(recording, hold, Arc::clone(&over), taken));
+        RecordingJob {
+            id,
+            client: self.call.client.clone(),
+            device: String::new(),
+            on_phone: format!("{STORAGE}/{name}"),
+            name,
+            duration,
+            bit_rate: None,
+            size: None,
+            process,
+            warnings: Vec::new(),
+            began: Instant::now(),
+            over,
+            orders,
+            stopping: tokio::sync::Mutex::default(),
+        }
     }
 
     /// Stops one recording of the call's client, all on the phone that the call is for, or all.
@@ -167,6 +190,7 @@ impl SessionCall<'_> {
             let stopped = self.stop_one(&job, fetch, until).await?;
             return Ok(Outcome::Recordings(vec![stopped]));
         }
+        self.adopt_left().await;
         let all = self.session.recordings.0.of(self.call);
         let stopping = all.iter().map(async |job| {
             let stopped = match timeout_at(until, self.stop_one(job, fetch, until)).await {
@@ -189,9 +213,45 @@ impl SessionCall<'_> {
     }
 
     /// The listed recordings of the call's client.
-    pub(super) fn list_recordings(&self) -> Outcome {
+    pub(super) async fn list_recordings(&self) -> Outcome {
+        self.adopt_left().await;
         let all = self.session.recordings.0.of(self.call);
         Outcome::Recordings(all.iter().map(|job| job.info()).collect())
+    }
+
+    /// Lists what a killed program was recording on the phone, for the client that asks and has no
+    /// recording: nobody else knows of it. A phone that does not answer has nothing to list.
+    async fn adopt_left(&self) {
+        if !self.session.recordings.0.of(self.call).is_empty() {
+            return;
+        }
+        let looking = async {
+            let attached = self.attached().await?;
+            let left = attached.device.screen_recording();
+            let left = match left {
+                Ok(capture) => capture.left_recordings().await,
+                Err(_) => Ok(Vec::new()),
+            };
+            left.map(|left| (attached, left)).map_err(|error| attached.failed(&error))
+        };
+        let Ok(Ok((attached, left))) = timeout(LOOKING, looking).await else { return };
+        for (on_phone, recording) in left {
+            let name = on_phone.strip_prefix(STORAGE).and_then(|name| name.strip_prefix('/'));
+            let Some(name) = name.filter(|name| check_name(name).is_ok()) else { continue };
+            let id = format!("{}_{name}", attached.id());
+            // Its name is taken if it is ours: its phone was gone when it ended.
+            let Ok(slot) = self.session.recordings.reserve(&id, &self.call.client) else {
+                continue;
+            };
+            let over = Some(RecordingEnd { at: Instant::now(), by_itself: false });
+            let job = self.job(id, name.to_owned(), (recording, None), over);
+            let job = RecordingJob {
+                device: attached.id().to_owned(),
+                warnings: vec!["a program that was killed had started it".into()],
+                ..job
+            };
+            let _ = self.session.recordings.0.add(&slot, Arc::new(job));
+        }
     }
 
     async fn stop_one(

@@ -26,7 +26,7 @@ impl Session {
     /// Opens a file that may be sent.
     pub(super) async fn input_file(&self, path: &str) -> Result<InputFile, Failure> {
         let folder = self.input.as_ref().ok_or(Cause::NoInputFolder)?;
-        folder.open(path).await.map_err(|error| refuse_input(&error))
+        folder.open(path).map_err(|error| refuse_input(&error))
     }
 }
 
@@ -99,7 +99,7 @@ impl SessionCall<'_> {
             let reason = format!("cannot {error}");
             Failure::from(Cause::Refused { reason })
         };
-        let mut draft = store.begin(Folder::Files, &name).await.map_err(local)?;
+        let mut draft = store.begin(Folder::Files, &name).map_err(local)?;
         // The phone may report a wrong size, or the file may grow.
         let mut writer = LimitedWriter { inner: draft.writer().map_err(local)?, left: MAX_SIZE };
         let fetching =

@@ -4,28 +4,28 @@
 //! as possible, and [`Trace::notes`] says what is missing. [`super::read`] is the strict reader,
 //! for resuming a run.
 
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
+use thumbwire_base::files::Folder;
 use thumbwire_device::{Gesture, Point};
 
-use super::check_version;
 use super::format::{
     ActionResult, AgentStep, CaseEnd, FILE, GoalStart, NamedStep, StoredOutcome, TraceRecord, Usage,
 };
+use super::{MAX_BYTES, check_version};
 use crate::action::Action;
-
-/// The maximum size of a file that is read, in bytes.
-const MAX_BYTES: u64 = 64 << 20;
 
 /// The maximum number of lines; no run comes near.
 const MAX_LINES: usize = 100_000;
 
 /// A recorded run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Trace {
-    folder: PathBuf,
+    /// The run's folder, or that of several runs.
+    files: Folder,
+    /// The run's folder, relative to it.
+    inside: PathBuf,
     /// The program that wrote it.
     pub program: String,
     /// When it started, RFC 3339.
@@ -134,8 +134,30 @@ impl Trace {
     /// # Errors
     /// If the folder holds no trace, or one of another version.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let mut trace = Self { folder: folder.to_owned(), ..Self::default() };
-        let text = trace.text(FILE, MAX_BYTES)?;
+        Self::open_inside(folder, Path::new(""))
+    }
+
+    /// Reads the run in a folder of several runs, which may have chosen the name.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and if `name` leads out of the folder.
+    pub(super) fn open_inside(folder: &Path, name: &Path) -> io::Result<Self> {
+        let mut trace = Self {
+            files: Folder::new(folder),
+            inside: name.to_owned(),
+            program: String::new(),
+            started: String::new(),
+            goals: Vec::new(),
+            entries: Vec::new(),
+            case: None,
+            ended: None,
+            phone: String::new(),
+            usage: Usage::default(),
+            duration_ms: 0,
+            notes: Vec::new(),
+            lines: Vec::new(),
+        };
+        let text = trace.text()?;
         check_version(&text)?;
         let whole = text.ends_with('\n');
         let count = text.lines().count();
@@ -158,7 +180,8 @@ impl Trace {
             trace.notes.push(format!("Only the first {MAX_LINES} of {count} lines are shown."));
         }
         if trace.lines.is_empty() {
-            let reason = format!("{} contains no run", folder.join(FILE).display());
+            let place = folder.join(name).join(FILE);
+            let reason = format!("{} contains no run", place.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         if !matches!(trace.lines.first(), Some(TraceRecord::Run { .. })) {
@@ -182,8 +205,8 @@ impl Trace {
     }
 
     /// The run's folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn folder(&self) -> PathBuf {
+        self.files.root().join(&self.inside)
     }
 
     /// Reads a file of the run.
@@ -197,24 +220,16 @@ impl Trace {
         if !plain {
             return Err(format!("{name:?} is not a file of this run."));
         }
-        let path = self.folder.join(name);
-        let out = |error: io::Error| match error.kind() {
+        self.files.read(&self.inside.join(name), MAX_BYTES).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => format!("{name} is missing."),
             _ => format!("Cannot read {name}: {error}."),
-        };
-        let file = fs::File::open(path).map_err(out)?;
-        let mut bytes = Vec::new();
-        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(out)?;
-        match u64::try_from(bytes.len()) {
-            Ok(length) if length <= MAX_BYTES => Ok(bytes),
-            _ => Err(format!("{name} is larger than {MAX_BYTES} bytes.")),
-        }
+        })
     }
 
-    /// A file as text, with invalid UTF-8 replaced.
-    fn text(&self, name: &str, max: u64) -> io::Result<String> {
+    /// The lines as far as the limit, with invalid UTF-8 replaced.
+    fn text(&self) -> io::Result<String> {
         let mut bytes = Vec::new();
-        fs::File::open(self.folder.join(name))?.take(max).read_to_end(&mut bytes)?;
+        self.files.open(&self.inside.join(FILE))?.take(MAX_BYTES).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -15,11 +15,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
-use thumbwire_base::lock;
+use thumbwire_base::{files, lock};
 use thumbwire_device::{Backends, Screenshot, backend_names};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::time::Instant;
 
+use super::MAX_BYTES;
 use super::format::{ActionResult, FILE, StoredOutcome, StoredSnapshot, TraceRecord, VERSION};
 use super::redaction::Redaction;
 use crate::action::{
@@ -63,8 +64,8 @@ impl Recorder {
     /// # Errors
     /// If the folder cannot be written, or already holds a run.
     pub fn begin(folder: &Path, started: String) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
-        let mut lines = File::options().append(true).create_new(true).open(folder.join(FILE))?;
+        files::make_folder(folder)?;
+        let mut lines = files::create(&folder.join(FILE))?;
         let program = concat!("thumbwire ", env!("CARGO_PKG_VERSION")).to_owned();
         write_line(&mut lines, &TraceRecord::Run { version: VERSION, program, started })?;
         Ok(Self {
@@ -86,10 +87,9 @@ impl Recorder {
     /// As [`super::read`], and if the folder cannot be written.
     pub fn resume(folder: &Path) -> io::Result<(Self, Vec<TraceRecord>)> {
         let records = super::read(folder)?;
-        let path = folder.join(FILE);
-        let mut lines = File::options().append(true).open(&path)?;
+        let mut lines = files::append(&folder.join(FILE))?;
         // Remove an incomplete last line; otherwise the next one would be appended to it.
-        let text = fs::read(&path)?;
+        let text = files::bytes(&lines, MAX_BYTES)?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         lines.set_len(u64::try_from(whole).unwrap_or(u64::MAX))?;
         lines.flush()?;
@@ -188,7 +188,7 @@ impl Recorder {
             let path = self.folder.join(name);
             remove(&path)?;
             // Do not store the same screenshot twice if the file system has hard links.
-            if picture == bytes && fs::hard_link(self.folder.join(file), &path).is_ok() {
+            if picture == bytes && files::share(&self.folder.join(file), &path).is_ok() {
                 return Ok(());
             }
         }
@@ -202,7 +202,7 @@ impl Recorder {
     pub fn append(&self, name: &str, line: &Value) -> io::Result<()> {
         apart(|| {
             let path = self.folder.join(name);
-            let mut file = File::options().append(true).create(true).open(path)?;
+            let mut file = files::append(&path)?;
             let Some(redaction) = &self.redaction else { return write_line(&mut file, line) };
             let mut line = line.clone();
             redaction.of_json(&mut line);
@@ -362,9 +362,10 @@ impl Recorder {
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.folder.join(file);
         remove(&path)?;
+        let mut file_of = files::create(&path)?;
         match &self.redaction {
-            Some(redaction) => fs::write(path, redaction.of_file(file, bytes)),
-            None => fs::write(path, bytes),
+            Some(redaction) => file_of.write_all(&redaction.of_file(file, bytes)),
+            None => file_of.write_all(bytes),
         }
     }
 

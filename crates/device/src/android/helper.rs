@@ -520,8 +520,17 @@ async fn start_and_connect(
         return Ok(connection);
     }
     jar::push(transport).await?;
-    let mut process = HelperProcess::start(transport, is_legacy, &jar::socket()).await?;
-    let ready = timeout(limit, process.wait_until_ready()).await;
+    let start = async |is_fresh| {
+        let mut process =
+            HelperProcess::start(transport, is_legacy, is_fresh, &jar::socket()).await?;
+        let ready = timeout(limit, process.wait_until_ready()).await;
+        Ok::<_, Error>((process, ready))
+    };
+    let (mut process, mut ready) = start(false).await?;
+    if process.is_not_ours() {
+        jar::replace(transport).await?;
+        (process, ready) = start(true).await?;
+    }
     // Also if it has ended: another Thumbwire may have started one at the same moment.
     if let Some(connection) = connect(transport).await? {
         return Ok(connection);

@@ -5,6 +5,9 @@
 //! it restores the default handlers, so a second one kills it while it is writing (`signalCatcher`
 //! in AOSP's `screenrecord.cpp`). So we send exactly one, and adbd sends one by itself if the
 //! stream or the connection is lost.
+//!
+//! While it records, a journal on the phone has the path of its file, so that a later program finds
+//! the file if this one is killed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +60,7 @@ impl ScreenCapture for Android {
             output: Vec::new(),
             interrupted: false,
             end: None,
+            has_journal: true,
         };
         recorder.read_process().await?;
         let beginning = if self.legacy.is_some() { RECORDING_BEGINS } else { BEGINNING };
@@ -71,10 +75,21 @@ impl ScreenCapture for Android {
             Some(RecorderExit::Status(_)) => {
                 let failed = recorder.outcome().err().unwrap_or_else(|| recorder.failure(""));
                 recorder.discard_empty().await;
+                recorder.forget_journal().await;
                 return Err(encoder_refusal(failed));
             }
         }
         Ok(Box::new(recorder))
+    }
+
+    async fn left_recordings(&self) -> Result<Vec<(String, Box<dyn Recording>)>, Error> {
+        let output = self.ask(left_command()).await?;
+        let left = output.out.lines().filter_map(read_journal);
+        let left = left.map(|(process, path)| {
+            let transport = Arc::clone(&self.transport);
+            (path.to_owned(), Box::new(LeftRecording { transport, process }) as Box<dyn Recording>)
+        });
+        Ok(left.collect())
     }
 
     async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
@@ -91,10 +106,16 @@ impl Android {
     }
 }
 
-/// Prints its process id, then becomes `screenrecord`.
+/// How a journal's line begins and ends, with the process id and the path in between.
+const HEAD: &str = "thumbwire-recording 1 ";
+const END: &str = " end";
+
+/// Prints its process id and writes its journal, then becomes `screenrecord`.
 fn record_command(options: &RecordingOptions, duration: Duration) -> Result<ShellCommand, Error> {
     let seconds = u32::try_from(duration.as_secs()).unwrap_or(u32::MAX);
-    let mut line = ShellCommand::new("echo $$; exec screenrecord --time-limit").number(seconds);
+    let line = ShellCommand::new("echo $$; echo").arg(HEAD.trim_end())?.then("$$");
+    let line = line.arg(&options.path)?.then("end > /data/local/tmp/thumbwire-recording-$$;");
+    let mut line = line.then("exec screenrecord --time-limit").number(seconds);
     if let Some(rate) = options.bit_rate {
         line = line.then("--bit-rate").number(rate);
     }
@@ -102,6 +123,26 @@ fn record_command(options: &RecordingOptions, duration: Duration) -> Result<Shel
         line = line.then("--size").arg(&format!("{}x{}", size.width, size.height))?;
     }
     line.then("--").arg(&options.path)
+}
+
+/// Prints the journals of recordings whose process has ended.
+fn left_command() -> ShellCommand {
+    ShellCommand::new(
+        "for f in /data/local/tmp/thumbwire-recording-*; do \
+         case \"$(cat /proc/${f##*-}/cmdline 2>/dev/null)\" in *screenrecord*) ;; \
+         *) cat $f 2>/dev/null;; esac; done",
+    )
+}
+
+fn forget_command(process: u32) -> ShellCommand {
+    let line = ShellCommand::new("set --").number(process);
+    line.then("; rm -f /data/local/tmp/thumbwire-recording-$1")
+}
+
+/// The process and the file of a journal; `None` if it is truncated or none of ours.
+fn read_journal(line: &str) -> Option<(u32, &str)> {
+    let (process, path) = line.trim_end().strip_prefix(HEAD)?.strip_suffix(END)?.split_once(' ')?;
+    Some((process.parse().ok()?, path))
 }
 
 /// Removes a file without content. `screenrecord` creates its file before it asks for an encoder.
@@ -138,6 +179,7 @@ struct Recorder {
     output: Vec<u8>,
     interrupted: bool,
     end: Option<RecorderExit>,
+    has_journal: bool,
 }
 
 /// How the stream of a recording ended.
@@ -216,6 +258,13 @@ impl Recorder {
         let Ok(line) = discard_command(&self.path) else { return };
         if let Err(error) = self.ask(line).await {
             tracing::warn!("cannot remove the empty file {}: {error}", self.path);
+        }
+    }
+
+    /// Removes the journal of a recording that has ended: its file is this program's now.
+    async fn forget_journal(&mut self) {
+        if self.has_journal && self.ask(forget_command(self.process)).await.is_ok() {
+            self.has_journal = false;
         }
     }
 
@@ -318,12 +367,40 @@ impl Recording for Recorder {
         if outcome.is_err() {
             self.discard_empty().await;
         }
+        self.forget_journal().await;
         outcome
     }
 
     async fn wait(&mut self) {
         while self.read().await.is_none() {}
+        if matches!(self.end, Some(RecorderExit::Status(_))) {
+            self.forget_journal().await;
+        }
     }
+}
+
+/// A recording that ended with the program that had started it.
+struct LeftRecording {
+    transport: Arc<dyn Transport>,
+    process: u32,
+}
+
+#[async_trait]
+impl Recording for LeftRecording {
+    fn process(&self) -> u32 {
+        self.process
+    }
+
+    fn time_limit(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    async fn stop(&mut self) -> Result<(), Error> {
+        let forgotten = shell::run(&*self.transport, forget_command(self.process).as_str()).await;
+        forgotten.map(drop).map_err(|error| transport_error(error, SideEffect::None))
+    }
+
+    async fn wait(&mut self) {}
 }
 
 #[cfg(test)]
@@ -343,16 +420,33 @@ mod tests {
             record_command(options, options.time_limit).unwrap().as_str().to_owned()
         };
         let path = r"'/sdcard/a b'\''s; reboot.mp4'";
-        let plain = format!("echo $$; exec screenrecord --time-limit 180 -- {path}");
+        let journal = format!(
+            "echo $$; echo 'thumbwire-recording 1' $$ {path} end > /data/local/tmp/thumbwire-recording-$$;"
+        );
+        let plain = format!("{journal} exec screenrecord --time-limit 180 -- {path}");
         assert_eq!(command(&options), plain);
         options.bit_rate = Some(4_000_000);
         options.size = Some(Size { width: 720, height: 1280 });
         let full = format!(
-            "echo $$; exec screenrecord --time-limit 180 --bit-rate 4000000 --size '720x1280' -- {path}"
+            "{journal} exec screenrecord --time-limit 180 --bit-rate 4000000 --size '720x1280' -- {path}"
         );
         assert_eq!(command(&options), full);
         options.path.push('\0');
         assert!(record_command(&options, LIMIT).is_err());
+    }
+
+    #[test]
+    fn whole_journals_are_read() {
+        let line = "thumbwire-recording 1 1234 /sdcard/a b.mp4 end";
+        assert_eq!(read_journal(&format!("{line}\r")), Some((1234, "/sdcard/a b.mp4")));
+        for kept in 0..line.len() {
+            assert_eq!(read_journal(&line[..kept]), None, "{}", &line[..kept]);
+        }
+        assert_eq!(read_journal("thumbwire-recording 2 1 /sdcard/a.mp4 end"), None);
+        assert_eq!(
+            forget_command(7).as_str(),
+            "set -- 7 ; rm -f /data/local/tmp/thumbwire-recording-$1"
+        );
     }
 
     #[test]

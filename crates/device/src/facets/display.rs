@@ -40,6 +40,12 @@ pub trait ScreenCapture: Send + Sync {
         options: &RecordingOptions,
     ) -> Result<Box<dyn Recording>, Error>;
 
+    /// The recordings whose programs were killed while they recorded, with the paths of their
+    /// files. Each is listed until it is stopped. Start with none where nothing outlives a program.
+    async fn left_recordings(&self) -> Result<Vec<(String, Box<dyn Recording>)>, Error> {
+        Ok(Vec::new())
+    }
+
     /// Begins to watch the screen. `None` if this phone cannot report changes now.
     async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error>;
 }

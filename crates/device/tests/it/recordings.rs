@@ -12,7 +12,7 @@ async fn recording_that_ends_at_once_has_not_started() {
         ("some loader warns\n4711\nThe max width supported by codec is 1280\n", "smaller size"),
         ("", "failed to record the screen"),
     ] {
-        let says = vec![("echo $$; exec screenrecord", said.as_bytes().to_vec())];
+        let says = vec![("echo $$; echo 'thumbwire-recording 1'", said.as_bytes().to_vec())];
         let (_, device) = Scripted::attach(says).await;
         let options = RecordingOptions {
             path: "/sdcard/a.mp4".into(),

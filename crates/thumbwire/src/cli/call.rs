@@ -1,10 +1,10 @@
 //! `thumbwire call`
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::ValueEnum as _;
 use serde_json::{Map, Value};
+use thumbwire_base::files;
 use thumbwire_core::session::SessionOptions;
 use thumbwire_device::Image;
 
@@ -96,7 +96,7 @@ fn print_reply(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), C
             Content::Text(text) => print(&format!("{text}\n"))?,
             Content::Image(Image { format, bytes }) => {
                 let file = out.join(format!("{tool}.{}", format.name()));
-                let written = fs::create_dir_all(out).and_then(|()| fs::write(&file, bytes));
+                let written = files::make_folder(out).and_then(|()| files::write(&file, bytes));
                 written.map_err(|error| {
                     CliError::failed(format!("cannot write {}: {error}", file.display()))
                 })?;

@@ -3,13 +3,13 @@
 mod results_file;
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use thumbwire_base::files;
 use thumbwire_base::lock;
 use thumbwire_base::visible::visible;
 
@@ -375,6 +375,9 @@ fn program() -> String {
 /// The exit code of an evaluation that reached a limit, as of `run`.
 const OVER: u8 = 4;
 
+/// The largest page that gets a leaderboard, in bytes.
+const MAX_PAGE: u64 = 16 << 20;
+
 /// Prints the leaderboard, or puts it into a page.
 fn make_leaderboard(files: &[PathBuf], page: Option<&Path>) -> Result<u8, CliError> {
     let results: Result<Vec<EvalResults>, CliError> =
@@ -387,9 +390,9 @@ fn make_leaderboard(files: &[PathBuf], page: Option<&Path>) -> Result<u8, CliErr
     let wrong = |error: &dyn std::fmt::Display| {
         CliError::failed(format!("cannot update {}: {error}", page.display()))
     };
-    let text = fs::read_to_string(page).map_err(|error| wrong(&error))?;
+    let text = files::read_text(page, MAX_PAGE).map_err(|error| wrong(&error))?;
     let text = leaderboard::update(&text, &results).map_err(|error| wrong(&error))?;
-    fs::write(page, text).map_err(|error| wrong(&error))?;
+    files::write(page, text.as_bytes()).map_err(|error| wrong(&error))?;
     Ok(0)
 }
 

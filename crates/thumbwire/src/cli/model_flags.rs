@@ -3,6 +3,7 @@
 //! Files and the environment are read here and passed on: the agent reads neither.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use thumbwire_agent::{
     Budgets, ConfirmMode, CoordinateUnit, Examples, Knowledge, ModelPolicy, Policy, PromptForm,
     ScreenshotMode,
 };
+use thumbwire_base::files::{self, Folder};
 
 /// Flags that choose and configure the model.
 #[derive(clap::Args)]
@@ -377,17 +379,21 @@ pub(super) fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
         return Err(wrong(&format!("it contains {} files; the limit is {MAX_FILES}", files.len())));
     }
     files.sort();
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    files.into_iter().map(|path| Ok((name(&path), read(&path)?))).collect()
+    let inside = Folder::new(folder);
+    let read = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        let text = inside.read_text(Path::new(name), MAX_BYTES);
+        let text = text.map_err(|error| unread(&path, &error))?;
+        Ok((name.to_string_lossy().into_owned(), text))
+    };
+    files.into_iter().map(read).collect()
 }
 
 /// The text of a file of limited size.
 pub(super) fn read(file: &Path) -> Result<String, CliError> {
-    let wrong =
-        |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
-    let size = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
-    if size > MAX_BYTES {
-        return Err(wrong(format!("it has {size} bytes; the limit is {MAX_BYTES}")));
-    }
-    fs::read_to_string(file).map_err(|error| wrong(error.to_string()))
+    files::read_text(file, MAX_BYTES).map_err(|error| unread(file, &error))
+}
+
+fn unread(file: &Path, error: &io::Error) -> CliError {
+    CliError::usage(format!("cannot read {}: {error}", file.display()))
 }

@@ -1,12 +1,12 @@
 //! `thumbwire screen`
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use thumbwire_base::files;
 use thumbwire_core::session::SessionOptions;
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
@@ -93,9 +93,6 @@ fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
     let name = if is_stdin(file) { "standard input".into() } else { file.display().to_string() };
     let failed = |reason: String| CliError::usage(format!("cannot read {name}: {reason}"));
     let output = read(file).map_err(|error| failed(error.to_string()))?;
-    if output.len() > MAX_BYTES {
-        return Err(failed(format!("it is larger than {MAX_BYTES} bytes")));
-    }
     let SavedTree { tree, faults } =
         read_saved(&output).map_err(|error| failed(error.to_string()))?;
     for fault in faults {
@@ -104,16 +101,17 @@ fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
     Ok(Arc::new(Snapshot::number(tree, None, &AtomicU32::new(1))))
 }
 
-/// Reads a file, at most one byte beyond the limit.
+/// Reads a file, or standard input, up to the limit.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let mut output = Vec::new();
-    let max_bytes = MAX_BYTES as u64 + 1;
-    if is_stdin(file) {
-        io::stdin().lock().take(max_bytes).read_to_end(&mut output)?;
-    } else {
-        File::open(file)?.take(max_bytes).read_to_end(&mut output)?;
+    if !is_stdin(file) {
+        return files::read(file, MAX_BYTES as u64);
     }
-    Ok(output)
+    let mut output = Vec::new();
+    io::stdin().lock().take(MAX_BYTES as u64 + 1).read_to_end(&mut output)?;
+    match output.len() > MAX_BYTES {
+        true => Err(io::Error::other(format!("it is larger than {MAX_BYTES} bytes"))),
+        false => Ok(output),
+    }
 }
 
 fn is_stdin(file: &Path) -> bool {

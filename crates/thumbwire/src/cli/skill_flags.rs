@@ -2,8 +2,8 @@
 //!
 //! A file is a person's: it is never replaced without their word.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use super::CliError;
 use super::model_flags::{ModelFlags, ModelSetup, texts};
 use crate::config::Config;
 use thumbwire_agent::{Policy, RecordedRun, Skill, SkillPolicy, Skills};
+use thumbwire_base::files;
 use thumbwire_core::action::Perform;
 use thumbwire_core::trace::{self, Trace};
 
@@ -149,11 +150,8 @@ pub(super) fn save(skill: &Skill, folder: &Path, force: bool) -> Result<PathBuf,
         ),
         _ => format!("cannot write {}: {error}", file.display()),
     };
-    fs::create_dir_all(folder).map_err(wrong)?;
-    let opened = match force {
-        true => File::create(&file),
-        false => File::create_new(&file),
-    };
-    opened.and_then(|mut open| open.write_all(skill.to_text().as_bytes())).map_err(wrong)?;
+    files::make_folder(folder).map_err(wrong)?;
+    let write = if force { files::write } else { files::write_new };
+    write(&file, skill.to_text().as_bytes()).map_err(wrong)?;
     Ok(file)
 }

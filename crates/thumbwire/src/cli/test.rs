@@ -18,6 +18,7 @@ use super::terminal_prompt::{self, PauseOutput};
 use super::{CliError, exit_code, print_error, trace};
 use crate::config::Config;
 use thumbwire_agent::{Budgets, RedactedPerform};
+use thumbwire_base::files::{self, Folder};
 use thumbwire_core::action::{Call, NoUser, Perform};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::EventSink;
@@ -41,6 +42,10 @@ pub(super) struct Arguments {
     /// Set a parameter, which flows use as `${NAME}` (repeatable)
     #[arg(short = 'e', long, value_name = "NAME=VALUE", value_parser = parameter)]
     param: Vec<(String, String)>,
+    /// Directory whose files flows may use [default: that of the flow, or the nearest one above it
+    /// that is called `.maestro` or has a `config.yaml`]
+    #[arg(long, value_name = "DIR")]
+    input: Option<PathBuf>,
     #[command(flatten)]
     common: RunFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
@@ -77,6 +82,12 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = PERMISSIONS)]
     allow_install: bool,
 }
+
+/// The largest file that a flow names, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The files that make a folder a workspace.
+const WORKSPACES: [&str; 2] = ["config.yaml", "config.yml"];
 
 const CASES: &str = "Cases";
 const REPORT: &str = "Report";
@@ -122,13 +133,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     common.model.check_prices(&common.limits)?;
     let model = common.model.open_named(config)?;
     let vault = run_setup::secrets(&common.secret)?;
-    let flows = read_all(&arguments)?;
+    let folders = FlowFolders::of(&arguments);
+    let flows = read_all(&arguments, &folders)?;
     let phones = super::phones(config, arguments.device.iter().map(String::as_str));
     let named = arguments.device.first().cloned();
     let options = SessionOptions {
         app_tools: common.allow.options(config)?,
-        // Flows are the operator's own files and name packages anywhere, such as in `../build`.
-        input_files: arguments.allow_install.then(|| InputFolder::new(root_folder())),
+        input_files: arguments.allow_install.then(|| folders.input()),
         files: Some(ArtifactStore::new(&arguments.out)),
         ..SessionOptions::default()
     };
@@ -145,7 +156,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         folder: folder.display().to_string(),
     });
     let goals = goals.as_ref().map(|goals| goals as &dyn RunGoal);
-    let ended = run_on(&arguments, flows, folder, perform, goals, config.colours).await;
+    let ended = run_on((&arguments, &folders), flows, folder, perform, goals, config.colours).await;
     // A cancelled question may have left the echo off.
     terminal_prompt::show_again();
     session.end().await;
@@ -154,7 +165,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 
 /// Runs the flows through `perform`, shows them, and writes the results.
 async fn run_on(
-    arguments: &Arguments,
+    (arguments, folders): (&Arguments, &FlowFolders),
     flows: Vec<Flow>,
     folder: PathBuf,
     perform: Arc<dyn Perform>,
@@ -169,7 +180,7 @@ async fn run_on(
         options: arguments.options(&folder),
         events: Arc::clone(&view) as Arc<dyn EventSink>,
         goals,
-        goldens: Some(&DiskGoldens),
+        goldens: Some(folders),
     };
     let ask = match is_single && !arguments.common.no_ask {
         true => terminal_prompt::person(Some(view.status_line() as Arc<dyn PauseOutput>)),
@@ -240,27 +251,100 @@ fn refused(error: FlowRunError) -> CliError {
 
 fn write_junit(report: &Report, file: &Path) -> Result<(), CliError> {
     let text = junit(report).map_err(|error| CliError::failed(error.to_string()))?;
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let written = folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, text));
+    let written = files::make_folder_of(file).and_then(|()| files::write(file, text.as_bytes()));
     written.map_err(|error| CliError::failed(format!("cannot write {}: {error}", file.display())))
 }
 
-/// The root of the file system that the working folder is on.
-fn root_folder() -> PathBuf {
-    let here = std::path::absolute(".").unwrap_or_default();
-    here.ancestors().last().map_or_else(|| PathBuf::from("/"), Path::to_owned)
+/// The folders whose files the flows may use.
+struct FlowFolders(Vec<Folder>);
+
+impl FlowFolders {
+    fn of(arguments: &Arguments) -> Self {
+        let roots = match &arguments.input {
+            Some(folder) => vec![absolute(folder)],
+            None => arguments.flows.iter().map(|flow| project(flow)).collect(),
+        };
+        Self(roots.into_iter().map(Folder::new).collect())
+    }
+
+    /// The packages that flows may install.
+    fn input(&self) -> InputFolder {
+        InputFolder::of(self.0.iter().map(|folder| folder.root().to_owned()))
+    }
+
+    /// The folder that a file is in, and its absolute path.
+    ///
+    /// # Errors
+    /// Which folders there are.
+    fn find(&self, file: &Path) -> Result<(&Folder, PathBuf), String> {
+        let file = absolute(file);
+        match self.0.iter().find(|folder| folder.holds(&file)) {
+            Some(folder) => Ok((folder, file)),
+            None => {
+                let roots = self.0.iter().map(|folder| folder.root().display().to_string());
+                let roots = roots.collect::<Vec<_>>().join(" and ");
+                Err(format!("only files in {roots} can be used; name a wider folder with --input"))
+            }
+        }
+    }
+
+    fn read_text(&self, file: &Path) -> Result<String, String> {
+        let (folder, file) = self.find(file)?;
+        folder.read_text(&file, MAX_BYTES).map_err(|error| error.to_string())
+    }
+}
+
+impl GoldenFiles for FlowFolders {
+    fn read(&self, file: &Path) -> Result<Option<Vec<u8>>, String> {
+        let (folder, file) = self.find(file)?;
+        match folder.read(&file, MAX_BYTES) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), String> {
+        let (folder, file) = self.find(file)?;
+        folder.write(&file, bytes).map_err(|error| error.to_string())
+    }
+}
+
+/// The folder of what belongs to a flow or a folder of flows: the nearest one upwards that is
+/// called `.maestro` or is a workspace, else its own.
+fn project(flow: &Path) -> PathBuf {
+    let flow = absolute(flow);
+    let own = match flow.is_dir() {
+        true => &flow,
+        false => flow.parent().unwrap_or(&flow),
+    };
+    let is_project = |folder: &&Path| {
+        folder.file_name().is_some_and(|name| name == ".maestro")
+            || WORKSPACES.iter().any(|name| folder.join(name).is_file())
+    };
+    own.ancestors().find(is_project).unwrap_or(own).to_owned()
+}
+
+/// The absolute path without `..`.
+fn absolute(path: &Path) -> PathBuf {
+    thumbwire_flow::plain(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 /// Reads all flows, or reports all errors in them.
-fn read_all(arguments: &Arguments) -> Result<Vec<Flow>, CliError> {
+fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<Vec<Flow>, CliError> {
     let parameters = arguments.param.iter().cloned().collect();
     let (mut flows, mut wrong) = (Vec::new(), Vec::new());
     let mut skipped = 0;
     for path in &arguments.flows {
-        let (mut workspace, files) = files(path)?;
+        let (mut workspace, files) = flow_files(path)?;
         workspace.include_tags.extend_from_slice(&arguments.selection.include_tags);
         workspace.exclude_tags.extend_from_slice(&arguments.selection.exclude_tags);
         let mut together = Vec::new();
+        // The operator may name a link.
+        let text_of = |file: &Path| match file == path {
+            true => text_of(file),
+            false => folders.read_text(file),
+        };
         for file in files {
             match thumbwire_flow::read(&file.display().to_string(), &parameters, &text_of) {
                 Ok(flow) if workspace.selects(&flow) => together.push(flow),
@@ -283,7 +367,7 @@ fn read_all(arguments: &Arguments) -> Result<Vec<Flow>, CliError> {
 
 /// A named file, or the flows of a folder: those that its `config.yaml` names, else those directly
 /// in it. Subfolders may hold flows that these include.
-fn files(path: &Path) -> Result<(Workspace, Vec<PathBuf>), CliError> {
+fn flow_files(path: &Path) -> Result<(Workspace, Vec<PathBuf>), CliError> {
     if !path.is_dir() {
         return Ok((Workspace::default(), vec![path.to_owned()]));
     }
@@ -300,14 +384,15 @@ fn files(path: &Path) -> Result<(Workspace, Vec<PathBuf>), CliError> {
 
 /// What the folder's `config.yaml` says, if it has one that is not a flow.
 fn workspace(folder: &Path) -> Result<Workspace, CliError> {
-    for name in ["config.yaml", "config.yml"] {
+    for name in WORKSPACES {
         let file = folder.join(name);
         if !file.is_file() {
             continue;
         }
         let wrong =
             |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
-        let text = text_of(&file).map_err(wrong)?;
+        let text = Folder::new(folder).read_text(Path::new(name), MAX_BYTES);
+        let text = text.map_err(|error| wrong(error.to_string()))?;
         let read = Workspace::read(&file.display().to_string(), &text);
         let read = read.map_err(|errors| {
             let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -329,42 +414,20 @@ fn walk(folder: &Path, before: &str, files: &mut Vec<String>) -> Result<(), CliE
         let entry = entry.map_err(unread)?;
         let name = format!("{before}{}", entry.file_name().to_string_lossy());
         let path = entry.path();
-        if path.is_file() {
+        let kind = entry.file_type().map_err(unread)?;
+        // Reading a link is refused later, with its name.
+        if kind.is_file() || kind.is_symlink() {
             files.push(name);
-        } else if path.is_dir() && name.matches('/').count() < MAX_DEPTH {
+        } else if kind.is_dir() && name.matches('/').count() < MAX_DEPTH {
             walk(&path, &format!("{name}/"), files)?;
         }
     }
     Ok(())
 }
 
-/// Goldens on this computer.
-struct DiskGoldens;
-
-impl GoldenFiles for DiskGoldens {
-    fn read(&self, file: &Path) -> Result<Option<Vec<u8>>, String> {
-        match fs::read(file) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), String> {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let made = folder.map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| fs::write(file, bytes)).map_err(|error| error.to_string())
-    }
-}
-
-/// Reads a file, unless it is far too long for a flow.
+/// Reads a file that the operator named.
 fn text_of(path: &Path) -> Result<String, String> {
-    const MAX_BYTES: u64 = 16 << 20;
-    let length = fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if length > MAX_BYTES {
-        return Err(format!("it has {length} bytes; the limit is {MAX_BYTES}"));
-    }
-    fs::read_to_string(path).map_err(|error| error.to_string())
+    files::read_text(path, MAX_BYTES).map_err(|error| error.to_string())
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {

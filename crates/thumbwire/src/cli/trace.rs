@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{CliError, print};
+use thumbwire_base::files::{self, Folder};
 use thumbwire_core::random;
 use thumbwire_core::trace::format::FILE;
 use thumbwire_core::trace::report::{Pictures, SUITE, Suite, suite_page};
@@ -83,7 +84,7 @@ pub(super) fn write_suite(folder: &Path, suite: &Suite) -> Result<PathBuf, CliEr
     let nonce = random::hex::<16>().map_err(CliError::failed)?;
     let described = serde_json::to_string(suite).map_err(|it| CliError::failed(it.to_string()))?;
     // Without a case that ran, there is no folder yet.
-    std::fs::create_dir_all(folder).map_err(|error| {
+    files::make_folder(folder).map_err(|error| {
         CliError::failed(format!("cannot create {}: {error}", folder.display()))
     })?;
     write(&folder.join(SUITE), &described)?;
@@ -92,10 +93,13 @@ pub(super) fn write_suite(folder: &Path, suite: &Suite) -> Result<PathBuf, CliEr
     Ok(page)
 }
 
+/// The largest description of several runs, in bytes.
+const MAX_SUITE: u64 = 64 << 20;
+
 /// The suite of this folder, if it holds several runs.
 fn read_suite(folder: &Path) -> Result<Option<Suite>, CliError> {
     let file = folder.join(SUITE);
-    let text = match std::fs::read_to_string(&file) {
+    let text = match Folder::new(folder).read_text(Path::new(SUITE), MAX_SUITE) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         text => text.map_err(|error| error.to_string()),
     };
@@ -105,7 +109,7 @@ fn read_suite(folder: &Path) -> Result<Option<Suite>, CliError> {
 }
 
 fn write(file: &Path, text: &str) -> Result<(), CliError> {
-    std::fs::write(file, text)
+    files::write(file, text.as_bytes())
         .map_err(|error| CliError::failed(format!("cannot write {}: {error}", file.display())))
 }
 

@@ -1,14 +1,15 @@
 //! `thumbwire screen --watch`: a file for each picture of the screen that differs from the one
 //! before.
 
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use thumbwire_base::files;
 use thumbwire_core::providers::DeviceProviders;
 use thumbwire_device::{
     Device, Error, Format, FormatPreference, ScreenStream, Screenshot, StreamOptions,
 };
-use tokio::fs;
 use tokio::time::{sleep, timeout};
 
 use super::shutdown::ShutdownSignal;
@@ -32,12 +33,10 @@ pub(super) async fn run(
     let mut shutdown = ShutdownSignal::new();
     let failed =
         |what: String| move |error: std::io::Error| CliError::failed(format!("{what}: {error}"));
-    fs::create_dir_all(folder)
-        .await
-        .map_err(failed(format!("cannot create {}", folder.display())))?;
+    files::make_folder(folder).map_err(failed(format!("cannot create {}", folder.display())))?;
     let mut entries =
-        fs::read_dir(folder).await.map_err(failed(format!("cannot read {}", folder.display())))?;
-    if matches!(entries.next_entry().await, Ok(Some(_))) {
+        fs::read_dir(folder).map_err(failed(format!("cannot read {}", folder.display())))?;
+    if entries.next().is_some() {
         let text = format!("{} is not empty: name another folder", folder.display());
         return Err(CliError::usage(text));
     }
@@ -50,7 +49,7 @@ pub(super) async fn run(
             number += 1;
             let name = format!("{number:05}.{}", picture.image.format.name());
             let file = folder.join(&name);
-            let written = fs::write(&file, &picture.image.bytes).await;
+            let written = files::write(&file, &picture.image.bytes);
             written.map_err(failed(format!("cannot write {}", file.display())))?;
             let (seconds, size) = (began.elapsed().as_secs_f64(), picture.size);
             let bytes = picture.image.bytes.len().div_ceil(1024);

@@ -11,10 +11,10 @@
 //! A table is a command, a key a flag without its dashes. This file only reads it;
 //! `cli/settings.rs` joins it with flags.
 
-use std::fs;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
+use thumbwire_base::files::{self, Guard};
 use toml::{Table, Value};
 
 /// The maximum size of the file in bytes.
@@ -50,7 +50,7 @@ impl ConfigFile {
     /// users: it decides what callers may do.
     pub fn read(path: Option<PathBuf>, is_named: bool) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let text = match read(&path) {
+        let text = match files::read_guarded(&path, Guard::Unchanged, MAX_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => {
                 return Ok(Self { path: Some(path), ..Self::default() });
@@ -106,29 +106,10 @@ impl ConfigFile {
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    let about = fs::metadata(path)?;
-    if !about.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    #[cfg(unix)]
-    {
-        let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
-        if mode & 0o022 != 0 {
-            let reason = format!(
-                "other users can change it (mode {mode:04o}). Run `chmod go-w {}`",
-                path.display()
-            );
-            return Err(io::Error::other(reason));
-        }
-    }
-    let mut text = String::new();
-    fs::File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -46,6 +46,30 @@ async fn helper_is_written_to_the_phone_unless_it_is_off() {
     assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
 }
 
+/// Another program with the size and the time by which ours is found again, as an app can plant it.
+#[tokio::test]
+async fn planted_helper_is_replaced_before_it_starts() {
+    let not_found = ServiceReply::NotStarted(StartServiceError::NotFound);
+    let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../helper/thumbwire-helper");
+    let ours = std::fs::read(format!("{helper}.jar")).unwrap();
+    let hashes = std::fs::read_to_string(format!("{helper}.txt")).unwrap();
+    let hash = hashes.lines().find_map(|line| line.strip_prefix("jar ")).unwrap().trim();
+    let modified = u64::from(u32::from_str_radix(&hash[..8], 16).unwrap() >> 1);
+    let mut planted = b"EVIL".to_vec();
+    planted.resize(ours.len(), b' ');
+    for release in ["4.4", "14"] {
+        let phone =
+            VirtualPhone::new(Setup { helper: false, ..Setup::of_release(release).unwrap() });
+        phone.files(|files| {
+            files.write(JAR, &planted, 0o444).unwrap();
+            files.set_modified(JAR, false, modified).unwrap();
+        });
+        assert_eq!(reply_of_nobody(&phone, HelperMode::Require).await.unwrap(), not_found);
+        let now = phone.files(|files| files.read(JAR).unwrap().as_ref().to_vec());
+        assert!(now == ours, "{release}");
+    }
+}
+
 const MAPS: &str = "com.google.android.apps.maps";
 
 /// A client that has the helper's tools.

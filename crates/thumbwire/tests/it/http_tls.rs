@@ -226,7 +226,7 @@ fn files_that_are_no_pair_are_refused() {
         (open(&certificate, &other.path().join(tls::KEY_FILE)), "cannot use the certificate in "),
         (open(&key, &key), "no certificate in "),
         (open(&certificate, &certificate), "no private key in "),
-        (open(folder.path(), &key), "is not a regular file"),
+        (open(folder.path(), &key), "not a regular file"),
         (open(&folder.path().join("none"), &key), "cannot read the certificate in "),
     ] {
         assert!(error.contains(expected), "{error}");

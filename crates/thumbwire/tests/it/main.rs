@@ -94,6 +94,8 @@ mod skills;
 mod states;
 mod stdio;
 mod stock_adb;
+#[cfg(unix)]
+mod strangers_files;
 mod subscriptions;
 mod support;
 mod tasks;

@@ -157,7 +157,8 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                     }
                     ["input", "keyevent", "66"] => string.contains('\n'),
                     // The helper lists them with their names.
-                    ["umask", "077"]
+                    ["sha256sum", "/data/local/tmp/thumbwire-helper-1.jar"]
+                    | ["umask", "077"]
                     | ["trap", "", "HUP"]
                     | ["mkdir", "-p", "/data/local/tmp/dalvik-cache"]
                     | ["exec", "app_process", "/system/bin", "org.thumbwire.helper.Main", _] => {

@@ -83,6 +83,28 @@ fn start(name: &str, seconds: u64) -> Action {
     Action::StartRecording { name: Some(name.into()), duration, bit_rate: None, size: None }
 }
 
+#[tokio::test(start_paused = true)]
+async fn recording_of_a_killed_program_is_listed_and_fetched_by_the_next_one() {
+    let phone = small("14", 1);
+    let killed = Studio::with(phone.clone());
+    killed.start("left one", 60).await;
+    // While it runs, it is its own program's.
+    assert_eq!(Studio::with(phone.clone()).listed().await, []);
+    pass(5).await;
+    drop(killed);
+    pass(2).await;
+    let next = Studio::with(phone.clone());
+    let [found] = &next.listed().await[..] else { panic!("one was left") };
+    assert_eq!(found.on_phone, "/sdcard/left one.mp4");
+    assert_eq!(found.warnings, ["a program that was killed had started it"]);
+    assert_eq!(next.listed().await.len(), 1, "it is listed once");
+    let stopped = next.stop(&found.id).await.unwrap();
+    let file = stopped.local_file.unwrap().unwrap();
+    assert_eq!(file.path, next.root.path().join("assets/left one.mp4"));
+    assert_eq!(next.listed().await, []);
+    assert_eq!(Studio::with(phone).listed().await, [], "its journal is gone");
+}
+
 /// Number of processes with this name on a phone.
 pub(crate) async fn processes(phone: &VirtualPhone, name: &str) -> usize {
     let served = phone.clone();

@@ -5,7 +5,7 @@ use std::fs;
 use crate::run::{GOAL, MAPS, Place, finish, last_line};
 
 /// Saves the demo's run on a fresh virtual phone as `skills/maps.yaml`.
-fn saved(place: &Place) -> String {
+pub(crate) fn saved(place: &Place) -> String {
     let model = format!("scripted:{MAPS}");
     let (_, err, code) = place.call(&["run", GOAL, "--device", "virtual", "--model", &model]);
     assert_eq!(code, Some(0), "{err}");

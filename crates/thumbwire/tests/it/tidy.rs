@@ -258,11 +258,38 @@ fn modules_avoid_forbidden_words() {
         let elsewhere = !file.starts_with("crates/mcp/src/") && !file.contains("/tests/");
         assert!(!(elsewhere && code(text).contains("rmcp::")), "{file} uses rmcp");
         // The server knows the files of tokens and certificates, and the audit log.
-        let with_files = ["/http_token.rs", "/private_file.rs", "/tls.rs", "/audit.rs"];
+        let with_files = ["/http_token.rs", "/tls.rs", "/audit.rs"];
         let has_file = with_files.iter().any(|name| file.ends_with(name));
         let serves = file.starts_with("crates/mcp/src/") && !has_file;
-        assert!(!(serves && code(text).contains("std::fs")), "{file} uses files");
+        let uses_files = ["std::fs", "files::"].iter().any(|word| code(text).contains(word));
+        assert!(!(serves && uses_files), "{file} uses files");
     }
+}
+
+/// Only `thumbwire_base::files` opens, writes and renames files of this computer: a file may be a
+/// stranger's.
+#[test]
+fn one_module_opens_files() {
+    let opening = Regex::new(
+        r"\bfs::(read|read_to_string|read_link|write|rename|copy|hard_link|create_dir|create_dir_all)\(|\bFile::(open|create|create_new|options)\b|\b(OpenOptions|DirBuilder)\b",
+    )
+    .unwrap();
+    let home = "crates/base/src/files.rs";
+    let mut found = Vec::new();
+    for (file, text) in sources("crates") {
+        let is_product = file.contains("/src/") && !file.starts_with("crates/test-support/");
+        let is_test = file.ends_with("/tests.rs") || file.contains("/tests/");
+        // What is inside a virtual phone are no files of this computer.
+        if !is_product || is_test || file.starts_with("crates/virtual-") {
+            continue;
+        }
+        match opening.find(&code(&text)) {
+            Some(_) if file == home => {}
+            Some(opens) => found.push(format!("{file}: {}", opens.as_str())),
+            None => assert_ne!(file, home, "the rule finds nothing"),
+        }
+    }
+    assert!(found.is_empty(), "use `thumbwire_base::files`:\n{}", found.join("\n"));
 }
 
 /// Worlds run on virtual time; only these may use tokio's clock, which tests can pause. The virtual

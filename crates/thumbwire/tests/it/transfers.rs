@@ -185,6 +185,8 @@ async fn hostile_paths_are_refused_before_the_phone_is_asked() {
         ("/sdcard//x", "empty part"),
         ("/data/data/com.android.notes/x", "may be in /sdcard, /storage and /data/local/tmp only"),
         ("/system/build.prop", "may be in /sdcard, /storage and /data/local/tmp only"),
+        ("/data/local/tmp/thumbwire-helper-1.jar", "its own files"),
+        ("/data/local/tmp/here/thumbwire-orientation", "its own files"),
         ("/sdcard/x\0y", "control character '\\0'"),
         ("/sdcard/x\n; reboot", "control character '\\n'"),
         (&format!("/sdcard/{}", "x".repeat(100_000)), "1024 are allowed"),

@@ -229,7 +229,8 @@ async fn no_tool_argument_becomes_a_second_command() {
                                 .replace('\u{1f600}', "%F0%9F%98%80")
                         }
                         // The helper lists them with their names.
-                        ["umask", "077"]
+                        ["sha256sum", "/data/local/tmp/thumbwire-helper-1.jar"]
+                        | ["umask", "077"]
                         | ["trap", "", "HUP"]
                         | ["mkdir", "-p", "/data/local/tmp/dalvik-cache"]
                         | ["exec", "app_process", "/system/bin", "org.thumbwire.helper.Main", _] => {

@@ -103,7 +103,8 @@ impl ResourceProvider for MobileResources {
     }
 
     async fn keep(&self, client: &ClientId, file: &Path) {
-        self.files.note(client, file).await;
+        // A trace grows until its task ends.
+        self.files.note(client, file, true);
     }
 
     fn client_left(&self, client: &ClientId) {

@@ -163,7 +163,7 @@ fn read(folder: &Path, name: &str, notes: &mut Vec<String>) -> Option<ReadAttemp
         notes.push(format!("{name:?} is not a folder of this suite."));
         return None;
     }
-    let trace = match Trace::open(&folder.join(name)) {
+    let trace = match Trace::open_inside(folder, Path::new(name)) {
         Ok(trace) => trace,
         Err(error) => {
             notes.push(format!("Cannot read the run in {name}: {error}."));

@@ -1,18 +1,18 @@
 //! The helper's archive: its bytes, its place on the phone, and how it gets there.
 //!
-//! A file with our size and modification time is ours: we set that time to a part of our hash. Old
-//! phones have no program that computes hashes, and reading the file back would cost more than
-//! writing it.
+//! A file with our size and modification time is there already: we set that time to a part of our
+//! hash. Whether it is ours is checked by its hash in the command that starts it. Old phones have
+//! no program that computes hashes: there it is written before each start.
 
 use thumbwire_adb::services::sync;
 use thumbwire_adb::wire::sync_v2::StatV2;
 use thumbwire_adb::{self as adb, Transport};
 
 use super::HelperUnavailable;
-use crate::SideEffect;
 use crate::android::temporary_file::random_hex;
 use crate::android::{ShellCommand, transport_error};
 use crate::error::excerpt;
+use crate::{Error, SideEffect};
 
 /// Where it is. The name contains the version of the wire, so no other version is used by accident.
 pub(super) const PATH: &str = "/data/local/tmp/thumbwire-helper-1.jar";
@@ -30,15 +30,21 @@ const HASHES: &str = include_str!("../../../../../helper/thumbwire-helper.txt");
 /// A regular file without write permission: Android 14 starts no classes from a writable one.
 const MODE: u32 = 0o100_444;
 
-/// Writes our archive to the phone, unless it is there. Another file takes its place only once it
-/// is complete.
+/// Writes our archive to the phone, unless it seems to be there.
 pub(super) async fn push(transport: &dyn Transport) -> Result<(), HelperUnavailable> {
     let lost = |error| HelperUnavailable::from(transport_error(error, SideEffect::None));
-    let (size, mtime) = (BYTES.len() as u64, mtime());
+    let (size, mtime) = (BYTES.len() as u64, i64::from(mtime()));
     let existing = details(transport).await.map_err(lost)?;
-    if existing.is_some_and(|file| file.size == size && file.mtime == i64::from(mtime)) {
-        return Ok(());
+    match existing.is_some_and(|file| file.size == size && file.mtime == mtime) {
+        true => Ok(()),
+        false => replace(transport).await,
     }
+}
+
+/// Writes our archive to the phone. It takes the place of another file once it is complete.
+pub(super) async fn replace(transport: &dyn Transport) -> Result<(), HelperUnavailable> {
+    let lost = |error| HelperUnavailable::from(transport_error(error, SideEffect::None));
+    let mtime = mtime();
     let new = format!("{PATH}.{}", random_hex::<4>()?);
     match sync::push(transport, &new, MODE, mtime, BYTES).await {
         Ok(_) => {}
@@ -85,8 +91,25 @@ pub(super) fn key_path() -> String {
 
 /// The first eight digits of the hash of our archive.
 fn hash() -> &'static str {
+    whole_hash().get(..8).unwrap_or_default()
+}
+
+/// The SHA-256 of our archive, in hexadecimal.
+fn whole_hash() -> &'static str {
     let hash = HASHES.lines().find_map(|line| line.strip_prefix("jar ")).unwrap_or_default();
-    hash.trim().get(..8).unwrap_or_default()
+    hash.trim()
+}
+
+/// What the phone prints if the file is another one.
+pub(super) const NOT_OURS: &str = "this is not our helper";
+
+/// The beginning of a command that ends here unless the file is ours. `is_fresh`: we have just
+/// written it, so that a phone without `sha256sum` may believe it.
+pub(super) fn check_command(line: ShellCommand, is_fresh: bool) -> Result<ShellCommand, Error> {
+    let line = line.then("h=$(sha256sum").arg(PATH)?.then("2>/dev/null);");
+    let line = if is_fresh { line.then("[ -z \"$h\" ] ||") } else { line };
+    let line = line.then("[ \"${h%% *}\" =").arg(whole_hash())?.then("] || { echo");
+    Ok(line.arg(NOT_OURS)?.then("; exit; };"))
 }
 
 #[cfg(test)]
@@ -96,6 +119,6 @@ mod tests {
     #[test]
     fn archive_is_marked_by_its_hash() {
         assert!(mtime() > 0 && mtime() < 1 << 31);
-        assert!(BYTES.starts_with(b"PK\x03\x04"));
+        assert!(BYTES.starts_with(b"PK\x03\x04") && whole_hash().len() == 64);
     }
 }

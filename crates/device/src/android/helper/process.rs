@@ -20,8 +20,8 @@ const MAX_OUTPUT: usize = 4096;
 /// What it creates is for the shell only.
 const DETACHED: &str = "umask 077; trap '' HUP;";
 
-fn start_command(is_legacy: bool, name: &str) -> Result<ShellCommand, Error> {
-    let line = ShellCommand::new(DETACHED);
+fn start_command(is_legacy: bool, is_fresh: bool, name: &str) -> Result<ShellCommand, Error> {
+    let line = jar::check_command(ShellCommand::new(DETACHED), is_fresh)?;
     let line = if is_legacy { line.then(JAVA_PROGRAM) } else { line };
     line.then(jar::CLASS_PATH)
         .then("exec app_process /system/bin org.thumbwire.helper.Main")
@@ -38,13 +38,14 @@ pub(super) struct HelperProcess {
 }
 
 impl HelperProcess {
-    /// Starts it listening under that name.
+    /// Starts it listening under that name. `is_fresh`: its file was just written.
     pub(super) async fn start(
         transport: &dyn Transport,
         is_legacy: bool,
+        is_fresh: bool,
         name: &str,
     ) -> Result<Self, Error> {
-        let line = start_command(is_legacy, name)?;
+        let line = start_command(is_legacy, is_fresh, name)?;
         let service = if is_legacy { "shell" } else { "shell,v2,raw" };
         let stream = transport.open(&format!("{service}:{}", line.as_str())).await;
         Ok(Self {
@@ -67,6 +68,12 @@ impl HelperProcess {
             }
         }
         false
+    }
+
+    /// Whether nothing was started, because the file is another one.
+    pub(super) fn is_not_ours(&self) -> bool {
+        let mut lines = self.output.split(|byte| *byte == b'\n');
+        lines.any(|line| line.trim_ascii() == jar::NOT_OURS.as_bytes())
     }
 
     /// Its output.

@@ -1,11 +1,11 @@
 //! The file of results: written after each attempt, so that an evaluation that ends early can be
 //! resumed.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use thumbwire_base::files;
 
 use super::super::CliError;
 use thumbwire_eval::results::{EvalResults, EvalSetup};
@@ -103,23 +103,20 @@ impl ResultsFile {
     }
 }
 
+/// The largest file of results, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
 /// Reads a file of results.
 pub(super) fn read(path: &Path) -> Result<EvalResults, CliError> {
     let wrong = |error: String| {
         CliError::usage(format!("cannot read the results in {}: {error}", path.display()))
     };
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = files::read_text(path, MAX_BYTES).map_err(|error| wrong(error.to_string()))?;
     EvalResults::parse(&text).map_err(wrong)
 }
 
 /// Writes JSON to a file, which is always whole: it is replaced at once.
 pub(super) fn write(path: &Path, json: &Value) -> Result<(), CliError> {
-    let wrong = |error: std::io::Error| {
-        CliError::failed(format!("cannot write {}: {error}", path.display()))
-    };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    fs::write(&part, format!("{json:#}\n")).map_err(wrong)?;
-    fs::rename(&part, path).map_err(wrong)
+    files::write(path, format!("{json:#}\n").as_bytes())
+        .map_err(|error| CliError::failed(format!("cannot write {}: {error}", path.display())))
 }

@@ -1,9 +1,10 @@
 //! Detects the kind of a file and checks it.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use thumbwire_base::files;
 use thumbwire_mobile_mcp::descriptor;
 
 use super::package;
@@ -19,7 +20,7 @@ pub(super) async fn lint(file: &Path) -> LintedFile {
 
 async fn report_of(file: &Path) -> Result<LintReport, String> {
     let mut head = [0; 4];
-    let mut open = open(file).map_err(|error| error.to_string())?;
+    let mut open = files::open(file).map_err(|error| error.to_string())?;
     let length = read_up_to(&mut open, &mut head).map_err(|error| error.to_string())?;
     match &head[..length] {
         // APPNOTE.TXT 4.3.7 and 4.3.16: the first file of an archive, or the end of an empty one.
@@ -30,15 +31,7 @@ async fn report_of(file: &Path) -> Result<LintReport, String> {
     }
 }
 
-/// Opens a regular file. Opening a pipe without a writer would block.
-fn open(file: &Path) -> io::Result<fs::File> {
-    match fs::metadata(file)?.is_file() {
-        true => fs::File::open(file),
-        false => Err(io::Error::other("it is not a regular file")),
-    }
-}
-
-fn read_up_to(open: &mut fs::File, buffer: &mut [u8]) -> io::Result<usize> {
+fn read_up_to(open: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match open.read(&mut buffer[filled..])? {
@@ -50,12 +43,7 @@ fn read_up_to(open: &mut fs::File, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 fn text(file: &Path) -> Result<LintReport, String> {
-    let mut bytes = Vec::new();
-    let open = open(file).map_err(|error| error.to_string())?;
-    open.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("it is larger than {MAX_BYTES} bytes"));
-    }
+    let bytes = files::read(file, MAX_BYTES).map_err(|error| error.to_string())?;
     let xml = std::str::from_utf8(&bytes)
         .map_err(|_| "it is neither an APK nor XML text in UTF-8".to_owned())?;
     let xml = xml.trim_start_matches('\u{feff}');

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_apk::xml::Value;
 use thumbwire_apk::{Apk, Error, Limits, Service, Source};
-use thumbwire_base::lock;
+use thumbwire_base::{files, lock};
 use thumbwire_mobile_mcp::{
     self as mcp, Declaration, Finding, Rule, SourcePosition, declaration, descriptor,
 };
@@ -110,7 +110,7 @@ struct FileRanges {
 
 impl FileRanges {
     fn open(file: &Path) -> io::Result<Self> {
-        let file = File::open(file)?;
+        let file = files::open(file)?;
         let length = file.metadata()?.len();
         Ok(Self { file: Mutex::new(file), length })
     }
