@@ -142,8 +142,10 @@ fn bounds() -> Option<serde_saphyr::Budget> {
 fn broken(source: &Arc<Source>, start: SourceLocation, error: &Error) -> FlowError {
     let at = error.location().map(|at| location(source, at)).filter(|at| at.line > 0);
     let text = error.without_snippet().to_string();
-    // The library appends the position, which our message already has.
+    // The library appends the position, which our message already has, and after a colon what it
+    // found.
     let text = text.split(" at line ").next().unwrap_or_default();
+    let text = text.split(": ").next().unwrap_or_default();
     FlowError::new(at.unwrap_or(start), format!("invalid YAML: {}", without_quotes(text)))
 }
 

@@ -61,7 +61,7 @@ async fn planted_helper_is_replaced_before_it_starts() {
         let phone =
             VirtualPhone::new(Setup { helper: false, ..Setup::of_release(release).unwrap() });
         phone.files(|files| {
-            files.write(JAR, &planted, 0o444).unwrap();
+            files.write(JAR, &planted, 0o644).unwrap();
             files.set_modified(JAR, false, modified).unwrap();
         });
         assert_eq!(reply_of_nobody(&phone, HelperMode::Require).await.unwrap(), not_found);
