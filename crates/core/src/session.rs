@@ -27,6 +27,7 @@ mod labels;
 mod leasing;
 mod local_files;
 mod lock_state;
+mod look_queue;
 mod monitors;
 mod notifications;
 mod observe;
@@ -254,6 +255,7 @@ impl<'a> SessionCall<'a> {
         self.call.state.found(attached.id());
         if self.needs_lease {
             attached.acquire_lease(self.call)?;
+            self.call.state.acts();
         }
         Ok(attached)
     }
@@ -261,6 +263,7 @@ impl<'a> SessionCall<'a> {
     async fn attach(&self, id: &str) -> Result<&AttachedDevice, Failure> {
         let _ = self.device_id.set(id.to_owned());
         let attached = self.session.connected(id).await?;
+        attached.looks_for(self.call);
         Ok(self.attached.get_or_init(|| attached))
     }
 

@@ -105,22 +105,19 @@ pub(super) fn read_result(result: &ElicitResult, question: &Question) -> UserAns
     }
 }
 
-/// The answer in the form. Some clients send a number or a boolean unquoted. If the question has
-/// choices, anything else is not an answer.
+/// The answer in the form. If the question has choices, only one of them is an answer, as the form
+/// shows it. To an open question some clients send a number unquoted.
 fn answer(content: &Value, question: &Question) -> Option<String> {
-    let answer = match content.get(question.name)? {
+    let answer = content.get(question.name)?;
+    if !question.choices.is_empty() {
+        let is_meant = |choice: &&String| answer.as_str() == Some(&*visible_lines(choice));
+        return question.choices.iter().find(is_meant).cloned();
+    }
+    let answer = match answer {
         Value::String(text) => text.trim().to_owned(),
-        Value::Bool(yes) if !question.choices.is_empty() => {
-            (if *yes { "yes" } else { "no" }).to_owned()
-        }
         Value::Null => return None,
         other => other.to_string(),
     };
-    if !question.choices.is_empty() {
-        let is_meant =
-            |choice: &&String| visible_lines(choice).trim().to_lowercase() == answer.to_lowercase();
-        return question.choices.iter().find(is_meant).cloned();
-    }
     (!answer.is_empty() && answer.len() <= MAX_ANSWER).then_some(answer)
 }
 
@@ -153,9 +150,13 @@ mod tests {
             assert_eq!(answer(&content, &question).as_deref(), expected, "{content}");
         };
         check(json!({ "answer": "yes" }), Some("yes"));
-        check(json!({ "answer": " No" }), Some("no"));
-        check(json!({ "answer": true }), Some("yes"));
-        check(json!({ "answer": false }), Some("no"));
+        check(json!({ "answer": "no" }), Some("no"));
+        for other in [json!("YES"), json!("Yes"), json!(" yes"), json!("y"), json!("ok")] {
+            check(json!({ "answer": other }), None);
+        }
+        check(json!({ "answer": true }), None);
+        check(json!({ "answer": false }), None);
+        check(json!({ "answer": null }), None);
         check(json!({ "answer": "yes, but not now" }), None);
         check(json!({ "answer": 1 }), None);
         check(json!({ "answer": ["yes"] }), None);

@@ -2,8 +2,11 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use thumbwire_core::action::Scope;
+
+use crate::http::Share;
 
 /// What a request may do.
 #[derive(Debug, Clone)]
@@ -14,12 +17,17 @@ pub(crate) struct Grant {
     pub(crate) scope: Scope,
     /// The address of the client's computer, if the server is for other computers.
     pub(crate) peer: Option<IpAddr>,
+    /// When the token ends, if it does.
+    pub(crate) expires: Option<SystemTime>,
+    /// Whose part of the server the request takes up.
+    pub(crate) share: Share,
 }
 
 impl Default for Grant {
     /// Everything, under no name.
     fn default() -> Self {
-        Self { token: Arc::from(""), scope: Scope::Act, peer: None }
+        let token = Arc::from("");
+        Self { token, scope: Scope::Act, peer: None, expires: None, share: Share::Whole }
     }
 }
 

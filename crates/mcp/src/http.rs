@@ -15,6 +15,7 @@ mod asking_call;
 mod connections;
 mod endpoint;
 mod limits;
+mod message;
 mod monitoring;
 mod rejection;
 mod sessions;
@@ -51,6 +52,8 @@ use thumbwire_core::action::{ClientWatch, Perform};
 use thumbwire_core::toolset::Toolset;
 
 pub use limits::Limits;
+use limits::MAX_READ_AHEAD;
+pub(crate) use limits::Share;
 
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
@@ -322,7 +325,7 @@ fn serve_listener(
                     }
                 }
             };
-            if let Some(place) = places.enter() {
+            if let Some(place) = places.enter(Instant::now()) {
                 let (endpoint, tls) = (Arc::clone(&endpoint), tls.clone());
                 let (limits, stop) = (limits.clone(), stop.clone());
                 connections
@@ -426,6 +429,7 @@ async fn converse(
         .timer(TokioTimer::new())
         .header_read_timeout(limits.idle)
         .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_READ_AHEAD)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let unproven = async {
@@ -481,6 +485,7 @@ async fn answer_once(
         .timer(TokioTimer::new())
         .keep_alive(false)
         .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_READ_AHEAD)
         .serve_connection(TokioIo::new(stream), service);
     if let Ok(Err(error)) = tokio::time::timeout_at(until, connection).await {
         tracing::debug!("refused connection closed: {error}");

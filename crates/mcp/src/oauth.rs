@@ -40,7 +40,7 @@ pub const SCOPE_LOOK: &str = "thumbwire:look";
 pub const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// How far the issuer's clock and ours may differ.
-const LEEWAY: Duration = Duration::from_secs(60);
+pub(crate) const LEEWAY: Duration = Duration::from_secs(60);
 
 /// How long fetched keys are used.
 const KEYS_LAST: Duration = Duration::from_secs(3600);
@@ -101,6 +101,9 @@ pub(crate) enum TokenError {
 /// What is read of a token.
 #[derive(Deserialize)]
 struct Claims {
+    iss: String,
+    #[expect(dead_code, reason = "only its type counts here")]
+    aud: OneOrMany,
     exp: f64,
     nbf: Option<f64>,
     sub: Option<String>,
@@ -197,6 +200,10 @@ impl Issuer {
             Ok(data) => data.claims,
             Err(error) => return invalid(reason(error.kind())),
         };
+        // `jsonwebtoken` also takes an issuer that is a list.
+        if claims.iss != self.url {
+            return invalid("it is from another issuer");
+        }
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let leeway = LEEWAY.as_secs_f64();
         // Also if one is not a number that can be compared.
@@ -208,12 +215,16 @@ impl Issuer {
         }
         let subject = claims.sub.clone().unwrap_or_default();
         // The name of a client, which must not look like another's.
-        if subject.len() > MAX_SUBJECT || has_hidden(&subject) {
+        let is_plain = !has_hidden(&subject) && !subject.contains(char::is_control);
+        if subject.len() > MAX_SUBJECT || !is_plain {
             return invalid("its subject is not usable as a name");
         }
         let scope = claims.scope().ok_or(TokenError::NoScope)?;
         // No name of a token file has a colon.
-        Ok(Grant { token: format!("oauth:{subject}").into(), scope, peer: None })
+        let expires = Duration::try_from_secs_f64(claims.exp).ok();
+        let expires = expires.and_then(|exp| SystemTime::UNIX_EPOCH.checked_add(exp));
+        let token = format!("oauth:{subject}").into();
+        Ok(Grant { token, scope, expires, ..Grant::default() })
     }
 
     /// The keys, fetched again if they are old, or if none has this id.

@@ -39,6 +39,7 @@ use super::bounded_transport::{BoundedTransport, PipeReader, PipeWriter};
 use super::call_log::{CallEntry, CallLog};
 use super::elicitation::{self, AskingMode, ElicitingUser};
 use super::grant::Grant;
+use super::http::Share;
 use super::offers;
 use super::panics::{self, Guarded};
 use super::progress::{MAX_UNREAD, ProgressQueue, ProgressReports, notify_progress};
@@ -250,7 +251,9 @@ impl Server {
     /// The call of a request, which may take this long. It asks nobody and reports no progress.
     fn call(&self, context: &RequestContext<RoleServer>, time: Duration) -> Call {
         let mut call = Call::with_timeout(time);
-        call.scope = scope(context);
+        let grant = grant(context);
+        call.scope = grant.as_ref().map_or(Scope::Act, |grant| grant.scope);
+        call.share = grant.and_then(|grant| grant.share.name().cloned());
         call.client_name = client_name(context);
         if self.toolset.chooses_device {
             call.client = client(context);
@@ -481,8 +484,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let grant = grant(&context);
-        let mut entry = self.log.begin(&client_name(&context), grant);
+        let mut entry = self.log.begin(&client_name(&context), grant(&context));
         let tool = match self.find_tool(&request.name, scope(&context)).await {
             Ok(tool) => tool,
             Err(ToolRefusal::Unknown) => {
@@ -499,7 +501,8 @@ impl ServerHandler for Server {
             }
         };
         let asking = elicitation::asking_mode(&context);
-        let binding = CallBinding::new(client(&context), &request);
+        let share = grant(&context).map_or(Share::Whole, |grant| grant.share);
+        let binding = CallBinding::new(client(&context), share, &request);
         if asking == AskingMode::BetweenRequests
             && let Some(state) = &request.request_state
         {

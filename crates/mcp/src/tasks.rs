@@ -28,12 +28,14 @@ use thumbwire_core::toolset::Reply;
 use tokio::time::Instant;
 
 use super::elicitation;
+use super::http::Share;
 use super::offers;
 use super::panics;
 use super::waiting_calls::{AskedQuestion, CancelOnDrop, RunningCall};
 
-/// The maximum number of running tasks of a server, and of one client.
+/// The maximum number of running tasks of a server, of one token, and of one client.
 const MAX_RUNNING: usize = 64;
+const MAX_RUNNING_OF_TOKEN: usize = MAX_RUNNING / 4;
 const MAX_RUNNING_OF_CLIENT: usize = 8;
 
 /// How many tasks of a client are kept, with those that have ended; the oldest ended ones are
@@ -63,6 +65,7 @@ struct TaskTable {
 struct TaskEntry {
     id: String,
     client: ClientId,
+    share: Share,
     created: Timestamp,
     updated: Timestamp,
     expires: Instant,
@@ -90,10 +93,11 @@ impl Tasks {
         let id = thumbwire_core::random::hex::<16>()
             .map_err(|error| ErrorData::internal_error(error, None))?;
         let (now, time_to_live) = (Timestamp::now(), time + KEPT);
-        let client = running.binding.client().clone();
+        let (client, share) = (running.binding.client().clone(), running.binding.share().clone());
         let entry = TaskEntry {
             id,
             client: client.clone(),
+            share: share.clone(),
             created: now,
             updated: now,
             expires: Instant::now() + time_to_live,
@@ -110,9 +114,12 @@ impl Tasks {
             let running = || table.rows.values().filter(|entry| entry.ended.is_none());
             let own = running().filter(|entry| entry.client == client).count();
             let all = running().count();
-            if own >= MAX_RUNNING_OF_CLIENT || all >= MAX_RUNNING {
+            let alike = running().filter(|entry| entry.share == share).count();
+            let is_full = share != Share::Whole && alike >= MAX_RUNNING_OF_TOKEN;
+            if own >= MAX_RUNNING_OF_CLIENT || is_full || all >= MAX_RUNNING {
                 let text = format!(
-                    "{own} tasks of this client and {all} of the server are running, of {MAX_RUNNING_OF_CLIENT} and {MAX_RUNNING} at most: \
+                    "{own} tasks of this client, {alike} of its token and {all} of the server are running, \
+                     of {MAX_RUNNING_OF_CLIENT}, {MAX_RUNNING_OF_TOKEN} and {MAX_RUNNING} at most: \
                      wait until one ends, or end one with tasks/cancel"
                 );
                 return Err(ErrorData::new(ErrorCode::INVALID_REQUEST, text, None));

@@ -32,14 +32,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_log::CallEntry;
 use super::elicitation;
+use super::http::Share;
 use super::progress::ProgressReports;
 
 /// How long a question waits for its answer, if the call's own deadline leaves as much.
 const ANSWER: Duration = Duration::from_secs(5 * 60);
 
-/// The maximum number of waiting calls of a server, and of one client.
+/// The maximum number of waiting calls of a server, and of one client or one token.
 const MAX_WAITING: usize = 64;
-const MAX_WAITING_OF_CLIENT: usize = 16;
+const MAX_WAITING_OF_ONE: usize = 16;
 
 /// The calls of a server that wait for an answer.
 #[derive(Default)]
@@ -54,6 +55,7 @@ struct WaitingCall {
 #[derive(Debug, PartialEq)]
 pub(super) struct CallBinding {
     client: ClientId,
+    share: Share,
     tool: String,
     arguments: Map<String, Value>,
 }
@@ -100,9 +102,10 @@ impl AskedQuestion {
 
 impl CallBinding {
     /// The binding of this request.
-    pub(super) fn new(client: ClientId, request: &CallToolRequestParams) -> Self {
+    pub(super) fn new(client: ClientId, share: Share, request: &CallToolRequestParams) -> Self {
         Self {
             client,
+            share,
             tool: request.name.to_string(),
             arguments: request.arguments.clone().unwrap_or_default(),
         }
@@ -111,6 +114,16 @@ impl CallBinding {
     /// Whose call it is.
     pub(super) fn client(&self) -> &ClientId {
         &self.client
+    }
+
+    /// Whose part of the server it takes up.
+    pub(super) fn share(&self) -> &Share {
+        &self.share
+    }
+
+    /// Whether both count against one limit: those of one client, or of one token.
+    fn is_alike(&self, other: &Self) -> bool {
+        self.client == other.client || self.share != Share::Whole && self.share == other.share
     }
 }
 
@@ -130,9 +143,8 @@ impl WaitingCalls {
         };
         let mut table = lock(&self.0);
         forget_expired(&mut table);
-        let is_own = |call: &&WaitingCall| call.running.binding.client == running.binding.client;
-        if table.len() >= MAX_WAITING
-            || table.values().filter(is_own).count() >= MAX_WAITING_OF_CLIENT
+        let is_own = |call: &&WaitingCall| call.running.binding.is_alike(&running.binding);
+        if table.len() >= MAX_WAITING || table.values().filter(is_own).count() >= MAX_WAITING_OF_ONE
         {
             let text = format!(
                 "the call has a question for the user, but {} others wait for their answers: answer them, or try again in {} minutes",

@@ -76,6 +76,7 @@ fn next_step(failure: &Failure) -> String {
         | Cause::NoSuchRecording { .. }
         | Cause::NoSuchMonitor { .. }
         | Cause::TooManyActive { .. }
+        | Cause::TooManyLooks { .. }
         | Cause::InvalidFileName { .. }
         | Cause::AppNotLaunchable { .. }
         | Cause::PackageRefused { .. }
@@ -143,6 +144,7 @@ mod tests {
             Cause::NoSuchMonitor { id: "m1".into(), known: Vec::new() },
             Cause::InvalidFileName { name: "a/b".into(), reason: FileNameError::Folder },
             Cause::TooManyActive { what: "recordings", max: 2 },
+            Cause::TooManyLooks { max: 32 },
             Cause::AppToolNotFound { app: app(), tool: "add".into(), reason: None },
             Cause::AppNotTrusted { app: app(), reason: text() },
             Cause::NoAppReply { what: "add".into(), reason: "the helper is off" },

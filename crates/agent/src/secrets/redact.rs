@@ -443,6 +443,7 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::NoSuchMonitor { .. }
             | Cause::InvalidFileName { .. }
             | Cause::TooManyActive { .. }
+            | Cause::TooManyLooks { .. }
             | Cause::Locked(_)
             // `type_text` shows none of a secret's characters.
             | Cause::TextNotTypable(_)

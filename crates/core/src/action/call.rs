@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ pub struct Call {
     pub client: ClientId,
     /// What that client calls itself, for other clients to read; empty if it says nothing.
     pub client_name: ClientName,
+    /// The share of the server that it uses: what it shares with other clients of its token. `None`
+    /// if each client has its own.
+    pub share: Option<Arc<str>>,
     /// What it may do.
     pub scope: Scope,
     /// Whether the phone is needed from the first action on, also if that only looks: for runs,
@@ -46,6 +50,7 @@ impl Call {
             device: None,
             client: ClientId::default(),
             client_name: ClientName::default(),
+            share: None,
             scope: Scope::default(),
             exclusive: false,
             state: Arc::default(),
@@ -70,6 +75,7 @@ pub struct CallState {
     phone: OnceLock<String>,
     held: Mutex<BTreeMap<String, Box<dyn Any + Send>>>,
     under_way: Mutex<Option<String>>,
+    is_acting: AtomicBool,
 }
 
 impl CallState {
@@ -87,6 +93,16 @@ impl CallState {
     /// Notes what the call is doing now.
     pub(crate) fn does(&self, what: String) {
         *lock(&self.under_way) = Some(what);
+    }
+
+    /// Whether the call has acted, or is about to.
+    pub(crate) fn is_acting(&self) -> bool {
+        self.is_acting.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the call acts.
+    pub(crate) fn acts(&self) {
+        self.is_acting.store(true, Ordering::Relaxed);
     }
 
     /// Notes which phone the call is for.

@@ -183,6 +183,12 @@ pub enum Cause {
         /// The limit.
         max: usize,
     },
+    /// Too many looks of the client wait for their turn on the phone. Nothing was done.
+    #[error("too many looks wait for this phone: {max} of this client")]
+    TooManyLooks {
+        /// The limit.
+        max: usize,
+    },
     /// The app offers no such tool, or the tool cannot be called.
     #[error("{app} has no tool {tool}{}", .reason.as_ref().map_or(String::new(), |reason| format!(": {reason}")))]
     AppToolNotFound {
@@ -369,6 +375,7 @@ impl Cause {
             Self::NoSuchMonitor { .. } => ("no_such_monitor", CauseClass::NotFound),
             Self::InvalidFileName { .. } => ("invalid_file_name", CauseClass::Usage),
             Self::TooManyActive { .. } => ("too_many_active", CauseClass::Limit),
+            Self::TooManyLooks { .. } => ("too_many_looks", CauseClass::Limit),
             Self::AppToolNotFound { .. } => ("app_tool_not_found", CauseClass::NotFound),
             Self::AppNotTrusted { .. } => ("app_not_trusted", CauseClass::Refused),
             Self::NoAppReply { .. } => ("no_app_reply", CauseClass::Failed),
@@ -508,6 +515,7 @@ impl Failure {
                 "use a plain file name such as `login.png`, or omit it"
             }
             Cause::TooManyActive { .. } => "stop one first",
+            Cause::TooManyLooks { .. } => "wait for them, then try again",
             Cause::ElementNotFound { .. } => {
                 "get the accessibility tree again and use an element from it"
             }

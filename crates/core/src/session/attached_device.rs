@@ -15,8 +15,9 @@ use super::app_guard::{AppGuard, leaves_an_app};
 use super::cache::DeviceCache;
 use super::known_lock::KnownLock;
 use super::leasing::Leases;
+use super::look_queue::{LookQueue, LookTurn, Looker};
 use super::screen_size::KnownSize;
-use super::screenshots::ScreenshotCache;
+use super::screenshots::{CapturePermit, ScreenshotCache};
 use crate::action::{
     Call, Cause, ClientId, Direction, Failure, HealthResult, Outcome, SwipeResult,
 };
@@ -38,7 +39,7 @@ pub(super) struct PhoneState {
     pub(super) acting: Mutex<()>,
     /// Serializes snapshots: Android's UiAutomation has one owner at a time, and a second dump
     /// kills the first.
-    pub(super) looking: Mutex<()>,
+    pub(super) looking: LookQueue,
     pub(super) pictures: ScreenshotCache,
     /// What callers may do with its apps.
     pub(super) guard: AppGuard,
@@ -57,7 +58,7 @@ impl PhoneState {
             lock: KnownLock::default(),
             turned: AtomicBool::new(false),
             acting: Mutex::default(),
-            looking: Mutex::default(),
+            looking: LookQueue::default(),
             pictures: ScreenshotCache::default(),
         }
     }
@@ -93,11 +94,14 @@ pub(super) struct AttachedDevice {
     ordered: AtomicBool,
     /// The client that acts; unset for what the session does by itself.
     client: OnceLock<ClientId>,
+    /// Who looks; unset for what the session does by itself.
+    looker: OnceLock<Looker>,
 }
 
 impl AttachedDevice {
     pub(super) fn new(device: Arc<dyn Device>, screen: Arc<PhoneState>) -> Self {
-        Self { device, screen, ordered: AtomicBool::new(false), client: OnceLock::new() }
+        let (ordered, client, looker) = Default::default();
+        Self { device, screen, ordered, client, looker }
     }
 
     pub(super) fn identity(&self) -> &Identity {
@@ -120,6 +124,31 @@ impl AttachedDevice {
     pub(super) fn acquire_lease(&self, call: &Call) -> Result<(), Failure> {
         let _ = self.client.set(call.client.clone());
         self.screen.leases.hold_for(self.id(), call)
+    }
+
+    /// Looks are those of this call.
+    pub(super) fn looks_for(&self, call: &Call) {
+        let _ = self.looker.set(Looker::of(call));
+    }
+
+    /// Waits until this call may take a snapshot.
+    ///
+    /// # Errors
+    /// If too many looks of its client wait.
+    pub(super) async fn look_turn(&self) -> Result<LookTurn, Failure> {
+        self.screen.looking.turn(self.looker()).await
+    }
+
+    /// Waits until this call may take a picture.
+    ///
+    /// # Errors
+    /// If too many looks of its client wait.
+    pub(super) async fn picture_turn(&self) -> Result<CapturePermit<'_>, Failure> {
+        self.screen.pictures.turn(self.looker()).await
+    }
+
+    fn looker(&self) -> &Looker {
+        self.looker.get_or_init(Looker::default)
     }
 
     /// Refuses to act on a phone that is leased to another client.

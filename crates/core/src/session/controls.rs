@@ -15,12 +15,12 @@ impl AttachedDevice {
     /// The controls on the screen, or the cached list if it is recent enough and no action happened
     /// since.
     pub(super) async fn controls(&self, max_age: Duration) -> Result<Arc<Controls>, Failure> {
-        let PhoneState { cache, generation, looking, .. } = &*self.screen;
+        let PhoneState { cache, generation, .. } = &*self.screen;
         let listed = || cache.controls.unchanged(generation, max_age);
         if let Some(listed) = listed() {
             return Ok(listed);
         }
-        let _turn = looking.lock().await;
+        let _turn = self.look_turn().await?;
         // Another caller may have listed them in the meantime.
         if let Some(listed) = listed() {
             return Ok(listed);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use thumbwire_device::{Device, DisplayControl, Error, Orientation, RotationOwner, SideEffect};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::Session;
 use super::attached_device::AttachedDevice;
@@ -22,8 +22,11 @@ use crate::action::{Cause, Failure, Outcome};
 const LOOKS: u32 = 8;
 const APART: Duration = Duration::from_millis(250);
 
-/// How long restoring all phones may take when a session ends.
+/// How long restoring all phones, and leaving them, may take when a session ends.
 const ENDING: Duration = Duration::from_secs(5);
+
+/// The part of it that is kept for leaving them.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// How long an attach may take to restore a rotation left by another session.
 const TIDYING: Duration = Duration::from_secs(4);
@@ -38,7 +41,7 @@ impl AttachedDevice {
         let _turn = self.screen.acting.lock().await;
         // `uiautomator dump` restores the rotation that it found when it started (AOSP's
         // `UiAutomationConnection`, seen on Android 4.4), so no snapshot may be in progress.
-        let _look = self.screen.looking.lock().await;
+        let _look = self.look_turn().await?;
         self.screen.turned.store(true, Ordering::SeqCst);
         let turning = async {
             let control = self.device.orientation_control()?;
@@ -63,7 +66,7 @@ impl AttachedDevice {
     /// Restores the rotation that this session changed.
     async fn restore_orientation(&self, session: &str) {
         let _turn = self.screen.acting.lock().await;
-        let _look = self.screen.looking.lock().await;
+        let _look = self.look_turn().await;
         let Some(control) = self.device.facets().display else { return };
         let turned_back = control.restore_orientation(RotationOwner::Session(session)).await;
         if let Err(error) = turned_back {
@@ -108,13 +111,17 @@ impl Session {
         let all = async {
             tokio::join!(ending.join_all(), self.recordings.0.end(), self.monitors.0.end());
         };
-        if timeout(ENDING, all).await.is_err() {
+        let began = Instant::now();
+        if timeout_at(began + ENDING - LEAVING, all).await.is_err() {
             tracing::warn!(
                 "some phones did not end their recordings or restore their orientation within {ENDING:?}"
             );
         }
         let all = self.connections.all();
-        join_all(all.iter().map(AttachedDevice::disconnect)).await;
+        let leaving = join_all(all.iter().map(AttachedDevice::disconnect));
+        if timeout_at(began + ENDING, leaving).await.is_err() {
+            tracing::warn!("some phones did not end their connections within {ENDING:?}");
+        }
         self.connections.leases.end();
         self.files.abandon();
     }

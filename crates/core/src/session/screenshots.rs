@@ -1,7 +1,7 @@
 //! Screenshots of one phone: taken one at a time, shared between callers, cached briefly, and
 //! converted as the caller wants.
 //!
-//! Start with [`ScreenshotCache::recent`]. A caller who arrives while a screenshot is being taken
+//! Start with [`ScreenshotCache::turn`]. A caller who arrives while a screenshot is being taken
 //! does not get that one, which started too early; it waits for the next, which all waiting callers
 //! share. [`super::attached_device`] supplies the action count.
 
@@ -12,9 +12,9 @@ use std::time::Duration;
 use thumbwire_base::lock;
 use thumbwire_device::image::{self, fit, fits};
 use thumbwire_device::{Error, FormatPreference, Screenshot};
-use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
+use super::look_queue::{LookQueue, LookTurn, Looker};
 use crate::action::{Cause, Failure, ScreenshotOptions};
 
 /// How long a screenshot may be served again if no action happened. A screenshot takes a phone 0.3
@@ -26,7 +26,7 @@ const FRESH: Duration = Duration::from_secs(1);
 /// The screenshot cache of one screen.
 #[derive(Default)]
 pub(super) struct ScreenshotCache {
-    taking: Mutex<()>,
+    taking: LookQueue,
     /// Orders requests, starts and arrivals, which a clock may not tell apart.
     events: AtomicU64,
     last: StdMutex<Option<CachedScreenshot>>,
@@ -46,29 +46,17 @@ struct CachedScreenshot {
 pub(super) struct CapturePermit<'a> {
     pictures: &'a ScreenshotCache,
     asked: u64,
-    _held: MutexGuard<'a, ()>,
+    _held: LookTurn,
 }
 
 impl ScreenshotCache {
-    /// A current screenshot: the cached one if it is fresh and no action happened since, one that
-    /// another caller started after this request, or a new one.
-    pub(super) async fn recent(
-        &self,
-        generation: &AtomicU64,
-        format: FormatPreference,
-        take: impl Future<Output = Result<Screenshot, Error>>,
-    ) -> Result<Screenshot, Error> {
-        let turn = self.turn().await;
-        match turn.cached(generation.load(Ordering::SeqCst), format) {
-            Some(picture) => Ok(picture),
-            None => turn.take(generation, take).await,
-        }
-    }
-
     /// Waits for the permit.
-    pub(super) async fn turn(&self) -> CapturePermit<'_> {
+    ///
+    /// # Errors
+    /// If too many looks of this looker wait.
+    pub(super) async fn turn(&self, looker: &Looker) -> Result<CapturePermit<'_>, Failure> {
         let asked = self.event();
-        CapturePermit { pictures: self, asked, _held: self.taking.lock().await }
+        Ok(CapturePermit { pictures: self, asked, _held: self.taking.turn(looker).await? })
     }
 
     /// Drops the cached screenshot.
@@ -82,9 +70,10 @@ impl ScreenshotCache {
 }
 
 impl CapturePermit<'_> {
-    /// The cached screenshot, if the permit's holder may have it. A JPEG is not converted to
-    /// another format: who asks for a lossless one gets it.
-    fn cached(&self, generation: u64, format: FormatPreference) -> Option<Screenshot> {
+    /// The cached screenshot, if it is fresh and no action happened since, or if another caller
+    /// started it after the permit's holder asked. A JPEG is not converted to another format: who
+    /// asks for a lossless one gets it.
+    pub(super) fn cached(&self, generation: u64, format: FormatPreference) -> Option<Screenshot> {
         let last = lock(&self.pictures.last);
         let last = last.as_ref().filter(|last| last.generation == generation)?;
         let taken = last.picture.image.format;
@@ -175,8 +164,11 @@ mod tests {
         /// The number of the screenshot served now.
         async fn observe(&self) -> u8 {
             let format = FormatPreference::AsTaken;
-            let picture = self.pictures.recent(&self.generation, format, self.shoot());
-            let picture = picture.await.unwrap();
+            let Ok(turn) = self.pictures.turn(&Looker::default()).await else { panic!("refused") };
+            let picture = match turn.cached(self.generation.load(Ordering::SeqCst), format) {
+                Some(picture) => picture,
+                None => turn.take(&self.generation, self.shoot()).await.unwrap(),
+            };
             picture.image.bytes[0]
         }
 

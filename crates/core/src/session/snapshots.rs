@@ -4,6 +4,7 @@
 //! says how old a snapshot may be.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use thumbwire_device::{Error, FormatPreference, Screenshot, Tree, TreeDetail};
 use tokio::time::Instant;
@@ -22,14 +23,18 @@ impl AttachedDevice {
         &self,
         options: ScreenshotOptions,
     ) -> Result<Screenshot, Failure> {
-        let PhoneState { pictures, generation, .. } = &*self.screen;
+        let PhoneState { generation, .. } = &*self.screen;
         let started = self.screen.generation();
         let taking = self.device.screenshot_as(options.format);
-        let taken = match options.fresh {
-            true => pictures.turn().await.take(generation, taking).await,
-            false => pictures.recent(generation, options.format, taking).await,
+        let turn = self.picture_turn().await?;
+        let cached = match options.fresh {
+            true => None,
+            false => turn.cached(generation.load(Ordering::SeqCst), options.format),
         };
-        self.learn(taken, started)
+        match cached {
+            Some(picture) => self.learn(Ok(picture), started),
+            None => self.learn(turn.take(generation, taking).await, started),
+        }
     }
 
     /// Screenshot and tree, requested together so that they show the same moment as closely as the
@@ -39,11 +44,11 @@ impl AttachedDevice {
         &self,
         format: FormatPreference,
     ) -> Result<(Screenshot, Arc<Snapshot>, QueryStart), Failure> {
-        let PhoneState { pictures, generation, looking, cache, .. } = &*self.screen;
+        let PhoneState { generation, cache, .. } = &*self.screen;
         for _ in 0..2 {
             // Nobody else takes both locks, so the order cannot deadlock.
-            let _looking = looking.lock().await;
-            let turn = pictures.turn().await;
+            let _looking = self.look_turn().await?;
+            let turn = self.picture_turn().await?;
             let before = self.screen.generation();
             let asked = cache.controls.ask(generation);
             let taking = self.device.screenshot_as(format);
@@ -86,7 +91,7 @@ impl AttachedDevice {
             return Ok(seen);
         }
         let came = Instant::now();
-        let _turn = self.screen.looking.lock().await;
+        let _turn = self.look_turn().await?;
         // Another caller may have taken one in the meantime. One that was begun after this caller
         // came is as good as its own.
         let max_age = looking.max_age.max(came.elapsed());

@@ -59,6 +59,8 @@ struct Fake {
     pictures: Mutex<Vec<Screenshot>>,
     /// One permit per screenshot that may finish.
     shutter: Semaphore,
+    /// It answers nothing any more.
+    is_silent: AtomicBool,
 }
 
 impl Fake {
@@ -85,6 +87,7 @@ impl Fake {
             infos: AtomicUsize::new(0),
             pictures: Mutex::default(),
             shutter: Semaphore::new(0),
+            is_silent: AtomicBool::new(false),
         })
     }
 }
@@ -165,8 +168,14 @@ impl Device for Fake {
             panel,
         })
     }
-    async fn restore_borrowed(&self) {}
-    async fn disconnect(&self) {}
+    async fn restore_borrowed(&self) {
+        self.disconnect().await;
+    }
+    async fn disconnect(&self) {
+        if self.is_silent.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+    }
     fn facets(&self) -> Facets<'_> {
         Facets { health: Some(self), display: Some(self), ..Facets::default() }
     }
@@ -378,6 +387,39 @@ async fn snapshots_of_one_phone_are_serialized() {
         tokio::join!(ask(&session, Action::LOOK), ask(&session, Action::LOOK), ask(&session, pay));
     assert!(one.is_ok() && two.is_ok() && three.is_ok(), "{three:?}");
     assert_eq!(device.most_looking.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_phone_does_not_keep_a_session_from_ending() {
+    let phone = Fake::new(Vec::new());
+    let session = over(&phone);
+    ask(&session, Action::LOOK).await.unwrap();
+    phone.is_silent.store(true, Ordering::SeqCst);
+    let began = Instant::now();
+    session.end().await;
+    assert_eq!(began.elapsed(), Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn looks_of_one_share_wait_within_a_limit() {
+    let phone = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
+    let session = &over(&phone);
+    let look = async |share: &str, client: &str| {
+        let client = ClientId::Session(client.into());
+        let time = Duration::from_secs(9);
+        let call = Call { share: Some(share.into()), client, ..Call::with_timeout(time) };
+        session.perform(&call, Action::LOOK).await
+    };
+    // Each in a session of its own: they are one client nevertheless.
+    let names: Vec<String> = (0..40).map(|number| number.to_string()).collect();
+    let many = futures::future::join_all(names.iter().map(|name| look("ci", name)));
+    let (many, other) = tokio::join!(many, look("ann", "a"));
+    let refused = many.into_iter().filter_map(Result::err).map(|failure| {
+        assert_eq!(failure.next_step(), "wait for them, then try again");
+        failure.cause
+    });
+    assert_eq!(refused.collect::<Vec<_>>(), vec![Cause::TooManyLooks { max: 32 }; 7]);
+    assert!(other.is_ok(), "{other:?}");
 }
 
 #[tokio::test]

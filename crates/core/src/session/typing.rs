@@ -311,7 +311,7 @@ impl AttachedDevice {
     /// The current tree. It is the next snapshot, too: who looks after typing needs no further
     /// dump. A failed read is retried once, because giving up typing halfway costs the caller more.
     async fn tree_for_typing(&self) -> Result<Tree, Failure> {
-        let _turn = self.screen.looking.lock().await;
+        let _turn = self.look_turn().await?;
         let snapshot = match self.snapshot_exclusive(TreeDetail::Full).await {
             Err(Failure { cause: Cause::NotReady { .. } | Cause::DeviceError { .. }, .. }) => {
                 self.snapshot_exclusive(TreeDetail::Full).await

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Access;
+use super::limits::Share;
 use super::rejection::Rejection;
 use crate::grant::Grant;
 use crate::http_token::NamedToken;
@@ -74,7 +75,7 @@ impl AccessCheck {
         };
         let ours = |authority: &Authority| {
             let is_here = is_loopback(authority) || self.names.has(authority);
-            is_here && authority.port_u16().is_none_or(|port| port == self.port)
+            is_here && port(authority).is_some_and(|port| port.is_none_or(|it| it == self.port))
         };
         // Requests to a proxy name the server in the request line too.
         if !host.is_some_and(|host| ours(&host)) || !uri.authority().is_none_or(ours) {
@@ -129,7 +130,8 @@ impl AccessCheck {
             let right = tokens.iter().filter(|one| shown.is_some_and(|shown| one.token.is(shown)));
             let right = right.collect::<Vec<_>>();
             let one = right.first()?;
-            Some(Grant { token: one.name.as_str().into(), scope: one.scope, peer: None })
+            let token = one.name.as_str().into();
+            Some(Grant { token, scope: one.scope, ..Grant::default() })
         };
         let grant = match &self.access {
             Access::Everyone => return Ok(Grant::default()),
@@ -145,6 +147,21 @@ impl AccessCheck {
             },
         };
         grant.ok_or_else(Rejection::no_token)
+    }
+
+    /// Whose part of the server a request with this grant takes up: its token's if there are
+    /// several, else its computer's if that may be another one.
+    pub(super) fn share(&self, grant: &Grant) -> Share {
+        let has_several = match &self.access {
+            Access::Everyone | Access::Token(_) => false,
+            Access::Tokens(tokens) => tokens.len() > 1,
+            Access::Issued { .. } => true,
+        };
+        match (has_several, grant.peer) {
+            (true, _) => Share::Part(Arc::clone(&grant.token)),
+            (false, Some(peer)) => Share::Part(peer.to_string().into()),
+            (false, None) => Share::Whole,
+        }
     }
 
     /// The token's scope does not include the call.
@@ -200,8 +217,18 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> SingleHeader<'a> {
 
 /// Parses a host with an optional port, and nothing else: no user, no path.
 fn authority(text: &str) -> Option<Authority> {
-    let plain = !text.contains(['@', '/', '?', '#']) && !text.ends_with(':');
-    plain.then(|| Authority::try_from(text).ok())?
+    let plain = !text.contains(['@', '/', '?', '#']);
+    let authority = plain.then(|| Authority::try_from(text).ok())??;
+    port(&authority).is_some().then_some(authority)
+}
+
+/// The port; `Some(None)` without one, `None` if it is no number of a port as programs write it.
+/// `Authority` knows none where a number is too large, and takes a sign and zeros before it.
+fn port(authority: &Authority) -> Option<Option<u16>> {
+    let text = authority.as_str().strip_prefix(authority.host())?;
+    let Some(digits) = text.strip_prefix(':') else { return text.is_empty().then_some(None) };
+    let port: u16 = digits.parse().ok()?;
+    (port.to_string() == digits).then_some(Some(port))
 }
 
 fn is_loopback(authority: &Authority) -> bool {
@@ -265,6 +292,16 @@ mod tests {
             "localhost:80",
             "localhost:",
             "localhost:8080:8080",
+            "localhost:99999",
+            "localhost:73616",
+            "localhost:+8080",
+            "localhost:08080",
+            "localhost:8080 ",
+            "localhost:-1",
+            "localhost:0x1f90",
+            "127.0.0.1:+8080",
+            "[::1]:99999",
+            "[::1]:",
             "0.0.0.0:8080",
             "192.168.1.2:8080",
             "[::]:8080",
@@ -291,6 +328,9 @@ mod tests {
             "a proxy's request"
         );
         assert_eq!(status(&access_check, "http://localhost:8080/mcp", &local), 200);
+        for uri in ["http://localhost:99999/mcp", "http://localhost:+8080/mcp"] {
+            assert!(uri.parse::<Uri>().is_err() || status(&access_check, uri, &local) == 403);
+        }
     }
 
     #[test]
@@ -316,6 +356,11 @@ mod tests {
             "http://localhost@evil.example",
             "http://evil.example/localhost",
             "http://localhost/",
+            "http://localhost:99999",
+            "http://localhost:+80",
+            "http://localhost:080",
+            "http://localhost:",
+            "http://[::1]:65536",
             "http://localhost http://evil.example",
             "localhost",
             "chrome-extension://abcdef",

@@ -9,7 +9,10 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use thumbwire_base::lock;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use super::limits::MAX_UNDISTURBED;
 
 /// The connections of one server.
 #[derive(Debug, Clone)]
@@ -41,6 +44,8 @@ enum ConnectionState {
     Unproven,
     /// It waits for its next request.
     Idle,
+    /// A message with a valid token is arriving.
+    Receiving(Instant),
     /// It has a request or a stream, and stays.
     Busy,
 }
@@ -72,12 +77,20 @@ impl Connections {
         Self { max, table: Arc::default() }
     }
 
-    /// Adds a connection. If there is no room, closes another one; `None` if all others are busy.
-    pub(super) fn enter(&self) -> Option<Place> {
+    /// Adds a connection. If there is no room, closes another one; `None` if all others are busy,
+    /// or receive a message that began only now.
+    pub(super) fn enter(&self, now: Instant) -> Option<Place> {
         let mut table = lock(&self.table);
         if table.rows.len() >= self.max {
             let (number, row) = table.rows.iter().min_by_key(|(_, row)| (row.state, row.since))?;
-            if row.state == ConnectionState::Busy {
+            let may_close = match row.state {
+                ConnectionState::Unproven | ConnectionState::Idle => true,
+                ConnectionState::Receiving(since) => {
+                    now.saturating_duration_since(since) >= MAX_UNDISTURBED
+                }
+                ConnectionState::Busy => false,
+            };
+            if !may_close {
                 return None;
             }
             row.closed.cancel();
@@ -104,10 +117,10 @@ impl ConnectionTable {
 }
 
 impl Connection {
-    /// A request with a valid token has arrived.
-    pub(super) fn begin(self) -> BusyConnection {
+    /// The head of a request with a valid token has arrived.
+    pub(super) fn begin(self, now: Instant) -> BusyConnection {
         self.proven.cancel();
-        self.set(ConnectionState::Busy);
+        self.set(ConnectionState::Receiving(now));
         BusyConnection(self)
     }
 
@@ -123,6 +136,13 @@ impl Connection {
         if let Some(row) = table.rows.get_mut(&self.number) {
             (row.state, row.since) = (state, since);
         }
+    }
+}
+
+impl BusyConnection {
+    /// The whole request has arrived.
+    pub(super) fn received(&self) {
+        self.0.set(ConnectionState::Busy);
     }
 }
 
@@ -181,22 +201,40 @@ mod tests {
 
     #[test]
     fn connections_without_a_token_make_room_first_then_idle_ones() {
-        let connections = Connections::new(3);
-        let enter = || connections.enter().unwrap();
+        let (connections, now) = (Connections::new(3), Instant::now());
+        let enter = || connections.enter(now).unwrap();
+        let begin = |place: &Place| {
+            let busy = place.0.clone().begin(now);
+            busy.received();
+            busy
+        };
         let (first, second, third) = (enter(), enter(), enter());
-        drop(first.0.clone().begin());
+        drop(begin(&first));
         let fourth = enter();
         assert!(is_open(&first) && !is_open(&second), "the oldest without a token");
-        let busy = [third.0.clone().begin(), fourth.0.clone().begin()];
+        let busy = [begin(&third), begin(&fourth)];
         let fifth = enter();
         assert!(!is_open(&first), "it was idle, and nobody was without a token");
-        let _last = fifth.0.clone().begin();
-        assert!(connections.enter().is_none(), "all are busy");
+        let _last = begin(&fifth);
+        assert!(connections.enter(now).is_none(), "all are busy");
         assert!(is_open(&third) && is_open(&fourth) && is_open(&fifth));
         drop(busy);
         let sixth = enter();
         assert!(!is_open(&third) && is_open(&fourth), "the one that has been idle for longest");
         drop((sixth, fourth));
-        assert!(connections.enter().is_some() && is_open(&fifth));
+        assert!(connections.enter(now).is_some() && is_open(&fifth));
+    }
+
+    #[test]
+    fn a_connection_whose_message_does_not_arrive_makes_room() {
+        let (connections, now) = (Connections::new(2), Instant::now());
+        let enter = |at| connections.enter(at);
+        let (stalled, busy) = (enter(now).unwrap(), enter(now).unwrap());
+        let _receiving = stalled.0.clone().begin(now);
+        let answering = busy.0.clone().begin(now);
+        answering.received();
+        assert!(enter(now + MAX_UNDISTURBED / 2).is_none(), "it may still arrive");
+        let third = enter(now + MAX_UNDISTURBED).unwrap();
+        assert!(!is_open(&stalled) && is_open(&busy) && is_open(&third));
     }
 }

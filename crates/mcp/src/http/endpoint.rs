@@ -28,14 +28,14 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::access::AccessCheck;
 use super::asking_call;
-use super::connections::{Connection, HoldingBody};
-use super::limits::Limits;
+use super::connections::{BusyConnection, Connection, HoldingBody};
+use super::limits::{Budget, Limits, MAX_MESSAGE};
+use super::message;
 use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, ClientDetails, Sessions, StartError};
 use super::{HEALTH_PATH, METRICS_PATH, PATH, ServedToolset, monitoring};
@@ -43,7 +43,7 @@ use crate::call_log::CallLog;
 use crate::elicitation::has_forms;
 use crate::grant::Grant;
 use crate::metrics::Gauges;
-use crate::oauth::METADATA_PATH;
+use crate::oauth::{LEEWAY, METADATA_PATH};
 use crate::panics::Guarded;
 use crate::repair::{REVISION_OF_A_REQUEST, repair};
 use crate::server::{SUPPORTED, Server, ToolRefusal};
@@ -51,18 +51,8 @@ use crate::subscriptions::Changes;
 use crate::unknown_method::name_method;
 use thumbwire_core::action::{ClientId, ClientName, ClientWatch};
 
-/// The maximum size of a message in bytes. The largest argument of our tools is text to type.
-const MAX_SIZE: usize = 4 << 20;
-
-/// How much of an oversized message is read and dropped, so that its sender gets to read the
-/// response.
-const PASSED_OVER: usize = 64 << 20;
-
 /// No error of rmcp about an unknown method is longer, in bytes.
 const SHORT: u64 = 1024;
-
-/// The timeout for receiving a message.
-const BODY: Duration = Duration::from_secs(30);
 
 /// The keep-alive interval of an idle stream.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -84,32 +74,16 @@ pub(super) struct McpEndpoint {
     server: Server,
     /// Learns which clients have left.
     watch: Option<Arc<dyn ClientWatch>>,
-    /// The places for idle streams of all clients.
-    streams: StreamPlaces,
+    limits: Limits,
+    /// The connections that are busy.
+    connections: Budget,
+    /// The bytes of messages.
+    message_bytes: Budget,
+    /// The places for idle streams.
+    streams: Budget,
     /// Those that `subscriptions/listen` may use.
-    subscriptions: StreamPlaces,
+    subscriptions: Budget,
     stop: CancellationToken,
-}
-
-/// The places for idle streams.
-struct StreamPlaces {
-    max: usize,
-    /// What they are for, in the plural.
-    what: &'static str,
-    free: Arc<Semaphore>,
-}
-
-impl StreamPlaces {
-    fn new(max: usize, what: &'static str) -> Self {
-        Self { max, what, free: Arc::new(Semaphore::new(max)) }
-    }
-
-    /// Takes a place until the permit is dropped.
-    fn take(&self) -> Result<OwnedSemaphorePermit, Rejection> {
-        Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
-            Rejection::busy(&format!("all {} places for {} are taken", self.max, self.what))
-        })
-    }
 }
 
 impl McpEndpoint {
@@ -125,7 +99,7 @@ impl McpEndpoint {
             .with_json_response(true)
             .with_sse_retry(None)
             .with_sse_keep_alive(Some(ALIVE))
-            .with_max_request_body_bytes(MAX_SIZE)
+            .with_max_request_body_bytes(MAX_MESSAGE)
             // Our access checks cover both.
             .disable_allowed_hosts()
             .disable_allowed_origins();
@@ -141,8 +115,11 @@ impl McpEndpoint {
             messages,
             server,
             watch: served.watch,
-            streams: StreamPlaces::new(limits.streams, "streams"),
-            subscriptions: StreamPlaces::new(limits.subscriptions, "subscriptions"),
+            connections: Budget::new(limits.connections, "busy connections"),
+            message_bytes: Budget::new(limits.message_bytes, "bytes for large messages"),
+            streams: Budget::new(limits.streams, "places for streams"),
+            subscriptions: Budget::new(limits.subscriptions, "places for subscriptions"),
+            limits: limits.clone(),
             stop,
         }
     }
@@ -179,9 +156,11 @@ impl McpEndpoint {
         let connection = request.extensions_mut().remove::<Connection>();
         let peer = connection.as_ref().and_then(|connection| connection.peer);
         grant.peer = peer.filter(|_| self.access_check.is_remote());
+        grant.share = self.access_check.share(&grant);
         request.extensions_mut().insert(grant.clone());
         let connections = connection.as_ref().map_or(0, Connection::count);
-        let busy = connection.map(Connection::begin);
+        let busy = connection.map(|connection| connection.begin(Instant::now()));
+        let place = self.connections.take(&grant.share, 1)?;
         if is_metrics {
             let gauges = Gauges {
                 sessions: self.sessions.count(Instant::now()),
@@ -190,15 +169,25 @@ impl McpEndpoint {
             };
             return monitoring::metrics(request.method(), &self.log.metrics, gauges);
         }
-        let response =
-            self.dispatch(request, &grant).await.unwrap_or_else(Rejection::into_response);
-        Ok(response.map(|body| HoldingBody::wrap(body, busy)))
+        let received = || busy.iter().for_each(BusyConnection::received);
+        let response = self.dispatch(request, &grant, received).await;
+        let response = response.unwrap_or_else(Rejection::into_response);
+        let response = until_expired(response, &grant, SystemTime::now());
+        Ok(response.map(|body| HoldingBody::wrap(body, (busy, place))))
     }
 
-    /// Answers a request with a valid token.
-    async fn dispatch(&self, request: Request, grant: &Grant) -> Result<Response, Rejection> {
+    /// Answers a request with a valid token. Calls `received` when all of it has arrived.
+    async fn dispatch(
+        &self,
+        request: Request,
+        grant: &Grant,
+        received: impl Fn(),
+    ) -> Result<Response, Rejection> {
+        if *request.method() == Method::POST {
+            return self.post(request, grant, received).await;
+        }
+        received();
         match *request.method() {
-            Method::POST => self.post(request, grant).await,
             Method::GET => self.listen(request.headers(), grant),
             Method::DELETE => self.end(request.headers(), grant).await,
             // Includes OPTIONS: CORS preflight requests fail on purpose.
@@ -206,7 +195,12 @@ impl McpEndpoint {
         }
     }
 
-    async fn post(&self, request: Request, grant: &Grant) -> Result<Response, Rejection> {
+    async fn post(
+        &self,
+        request: Request,
+        grant: &Grant,
+        received: impl Fn(),
+    ) -> Result<Response, Rejection> {
         let (mut parts, body) = request.into_parts();
         let takes = Accept::read(&parts.headers);
         if !takes.json {
@@ -217,12 +211,10 @@ impl McpEndpoint {
             let text = "Unsupported Media Type: Content-Type must be application/json";
             return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
-        let body = timeout(BODY, read(body)).await.unwrap_or_else(|_| {
-            let text = format!("the message did not arrive within {} s", BODY.as_secs());
-            Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, text))
-        })?;
-        let mut message: Value =
-            serde_json::from_slice(&body).map_err(|error| Rejection::no_json(&error))?;
+        let receiving = message::receive(body, &self.message_bytes, &grant.share, &self.limits);
+        let (body, _taken) = receiving.await?;
+        received();
+        let mut message = message::parse(&body)?;
         let body = match repair(&mut message) {
             true => message.to_string().into(),
             false => body,
@@ -267,7 +259,8 @@ impl McpEndpoint {
         self.check_scope(message, &head, &name, grant).await?;
         let places = match head.method.as_deref() {
             Some("subscriptions/listen") => {
-                let take = |places: &StreamPlaces| places.take().map_err(|it| it.of(Some(&id)));
+                let take =
+                    |places: &Budget| places.take(&grant.share, 1).map_err(|it| it.of(Some(&id)));
                 Some((take(&self.subscriptions)?, take(&self.streams)?))
             }
             _ => None,
@@ -340,7 +333,7 @@ impl McpEndpoint {
         let name = ClientName::clean(name);
         let response = self.forward(parts, body, head.id.as_ref()).await;
         let (mut parts, body) = response.into_parts();
-        let answer = read(body).await?;
+        let answer = read(body).await;
         if serde_json::from_slice(&answer).is_ok_and(|it: Value| it.get("result").is_some()) {
             // Must not be guessable.
             let session = thumbwire_core::random::hex::<16>()
@@ -428,7 +421,7 @@ impl McpEndpoint {
         let client = self.session(headers, grant)?;
         let active = self.sessions.start(&client, None, Instant::now());
         let active = active.map_err(|error| not_started(error, "streams open"))?;
-        let place = self.streams.take()?;
+        let place = self.streams.take(&grant.share, 1)?;
         let (cancelled, stop) = (active.cancelled.clone(), self.stop.clone());
         // The first tick is immediate: a client may wait for it to see that the stream is open.
         let beginning = (tokio::time::interval(ALIVE), self.server.changes(&client), active);
@@ -597,32 +590,9 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(JSON)
 }
 
-/// Reads a body. An oversized one is read and dropped up to a limit, so that its sender gets to
-/// read the response.
-async fn read(body: Body) -> Result<Bytes, Rejection> {
-    let too_large = || {
-        let text = format!("Payload Too Large: the limit is {MAX_SIZE} bytes");
-        Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, text))
-    };
-    if body.size_hint().lower() > PASSED_OVER as u64 {
-        return too_large();
-    }
-    let mut pieces = body.into_data_stream();
-    let mut read = Vec::new();
-    let mut length = 0;
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| {
-            Rejection::bad_request(format!("Bad Request: cannot read the message: {error}"))
-        })?;
-        length += piece.len();
-        if length > PASSED_OVER {
-            break;
-        }
-        if length <= MAX_SIZE {
-            read.extend_from_slice(&piece);
-        }
-    }
-    if length > MAX_SIZE { too_large() } else { Ok(read.into()) }
+/// Reads a body of rmcp.
+async fn read(body: Body) -> Bytes {
+    axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default()
 }
 
 /// The message without its progress token; `None` if it has none.
@@ -655,10 +625,21 @@ fn until_cancelled(response: Response, active: ActiveRequest) -> Response {
     })
 }
 
+/// Ends the response's stream with the token that opened it. One that was opened in the time by
+/// which clocks may differ ends with that.
+fn until_expired(response: Response, grant: &Grant, now: SystemTime) -> Response {
+    let Some(expires) = grant.expires.filter(|_| !is_json(response.headers())) else {
+        return response;
+    };
+    let rest = expires.duration_since(now).or_else(|_| (expires + LEEWAY).duration_since(now));
+    let expired = tokio::time::sleep(rest.unwrap_or_default());
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(expired))))
+}
+
 /// Makes rmcp's errors about unknown methods readable.
 async fn with_method_named(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
-    let Ok(body) = read(body).await else { return Response::from_parts(parts, Body::empty()) };
+    let body = read(body).await;
     let Ok(ServerJsonRpcMessage::Error(mut message)) = serde_json::from_slice(&body) else {
         return Response::from_parts(parts, Body::from(body));
     };
@@ -676,10 +657,8 @@ async fn in_json(response: Response, id: Option<&Value>) -> Response {
         return Rejection::bad_request(text).of(id).into_response();
     }
     let status = response.status();
-    match read(response.into_body()).await {
-        Ok(words) => Rejection::new(status, String::from_utf8_lossy(&words)).of(id).into_response(),
-        Err(refusal) => refusal.into_response(),
-    }
+    let text = read(response.into_body()).await;
+    Rejection::new(status, String::from_utf8_lossy(&text)).of(id).into_response()
 }
 
 #[cfg(test)]

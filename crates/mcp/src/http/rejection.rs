@@ -127,6 +127,12 @@ impl Rejection {
         Self { id: id.cloned().map(Box::new), ..self }
     }
 
+    /// The message.
+    #[cfg(test)]
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The HTTP response. Without a known request id the error has no `id` (MCP 2025-06-18,
     /// transports, and 2026-07-28, error responses), although JSON-RPC itself would write null.
     pub(super) fn into_response(self) -> Response {

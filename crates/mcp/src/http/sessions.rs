@@ -24,15 +24,13 @@ use super::limits::Limits;
 /// How long a client may be idle: clients stay open overnight, and some never recover from a 404.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The maximum number of clients of one token. Many never end their session.
-const MAX_OF_TOKEN: usize = 256;
-
 /// The clients of one server.
 #[derive(Debug, Clone)]
 pub(super) struct Sessions {
     table: Arc<Mutex<SessionTable>>,
     max_requests: usize,
     max_streams: usize,
+    max_clients: usize,
 }
 
 /// Why a request or a stream was not started.
@@ -95,6 +93,7 @@ impl Sessions {
             table: Arc::default(),
             max_requests: limits.requests_of_session,
             max_streams: limits.streams_of_session,
+            max_clients: limits.clients_of_token,
         }
     }
 
@@ -107,7 +106,7 @@ impl Sessions {
         details: ClientDetails,
         now: Instant,
     ) -> Option<ClientId> {
-        self.with(|table| table.begin(client, details, now))
+        self.with(|table| table.begin(client, details, self.max_clients, now))
     }
 
     /// Whether this session exists, and began with this token. With another one it is unknown.
@@ -195,7 +194,7 @@ impl Sessions {
         self.with(|table| {
             let ended = match table.touch(client, now) {
                 Some(_) => None,
-                None => table.begin(client.clone(), details, now),
+                None => table.begin(client.clone(), details, self.max_clients, now),
             };
             (table.start(self, client, Some(id)), ended)
         })
@@ -244,12 +243,13 @@ impl SessionTable {
         &mut self,
         client: ClientId,
         details: ClientDetails,
+        max: usize,
         now: Instant,
     ) -> Option<ClientId> {
         let of_token = || self.rows.iter().filter(|(_, row)| row.client.token == details.token);
         let needed_least =
             of_token().min_by_key(|(_, row)| (row.is_busy(), row.has_sent_request, row.used));
-        let ended = needed_least.filter(|_| of_token().count() >= MAX_OF_TOKEN);
+        let ended = needed_least.filter(|_| of_token().count() >= max);
         let ended = ended.map(|(client, _)| client.clone());
         if let Some(ended) = &ended {
             self.rows.remove(ended);
@@ -391,7 +391,7 @@ mod tests {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         let at = |second: usize| now + Duration::from_secs(second as u64);
         assert_eq!(sessions.begin(session("other"), of("other"), now), None);
-        for number in 0..MAX_OF_TOKEN {
+        for number in 0..Limits::default().clients_of_token {
             let client = session(number.to_string());
             assert_eq!(sessions.begin(client, of("busy"), at(number)), None);
         }
@@ -401,7 +401,7 @@ mod tests {
         let begin = |id: &'static str| sessions.begin(session(id), of("busy"), at(5001));
         assert_eq!(begin("one more"), Some(session("3")));
         assert!(!running.cancelled.is_cancelled());
-        for number in 0..MAX_OF_TOKEN {
+        for number in 0..Limits::default().clients_of_token {
             let client = session(format!("more {number}"));
             let ended = sessions.begin(client, of("busy"), at(6000)).unwrap();
             assert_ne!(ended, session("1"), "one that was used outlasts those that never were");

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use thumbwire_mcp::http::{self, Access, Limits};
-use thumbwire_mcp::http_token::Token;
+use thumbwire_mcp::http_token::{NamedToken, Scope, Token};
 
-use crate::http_support::{GOOD, Served, Wire, alone, press};
+use crate::http_support::{Answer, GOOD, Served, Wire, alone, initialize, press};
 
 async fn start(limits: Limits) -> Served {
     let listener = http::bind("127.0.0.1:0").await.unwrap();
@@ -137,4 +137,92 @@ async fn requests_of_one_session_are_limited() {
     assert_eq!((refused.status, &refused.json()["id"]), (503, &json!(2)));
     assert_eq!(refused.json()["error"]["message"], text);
     presses_home(&server, &other).await;
+}
+
+/// A server with two tokens, and their headers.
+async fn with_two_tokens(limits: Limits) -> (Served, [String; 2]) {
+    let tokens = [("ci", Scope::Look), ("ann", Scope::Act)].map(|(name, scope)| NamedToken {
+        name: name.into(),
+        scope,
+        token: Token::generate().unwrap(),
+    });
+    let headers = tokens.each_ref().map(|one| format!("Bearer {}", one.token.reveal()));
+    let listener = http::bind("127.0.0.1:0").await.unwrap();
+    (Served::start_within(listener, Access::Tokens(tokens.into()), limits), headers)
+}
+
+async fn post(server: &Served, token: &str, session: Option<&str>, message: &Value) -> Answer {
+    let session = session.map(|session| ("mcp-session-id", session));
+    let headers: Vec<_> =
+        GOOD.into_iter().chain([("authorization", token)]).chain(session).collect();
+    server.ask("POST", &headers, &message.to_string()).await
+}
+
+async fn session_of(server: &Served, token: &str) -> String {
+    let answer = post(server, token, None, &initialize("2025-11-25")).await;
+    answer.header("mcp-session-id").unwrap_or_else(|| panic!("{answer:?}")).to_owned()
+}
+
+#[tokio::test]
+async fn stalled_messages_of_one_token_leave_room_for_another() {
+    let (server, [look, act]) = with_two_tokens(Limits::default()).await;
+    let session = session_of(&server, &act).await;
+    let mut held = Vec::new();
+    for _ in 0..256 {
+        let mut wire = Wire::open(server.address).await;
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             authorization: {look}\r\ncontent-length: 4194304\r\n\r\n{{"
+        );
+        wire.write(head.as_bytes()).await;
+        held.push(wire);
+    }
+    for id in 1..=20 {
+        let answer = post(&server, &act, Some(&session), &press(id, "home")).await;
+        assert_eq!(answer.json()["result"]["content"][0]["text"], "Pressed home");
+    }
+    let refused = post(&server, &look, None, &initialize("2025-11-25")).await;
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    let text = "Service Unavailable: this client and the others with its token have taken their 64 \
+                of 256 busy connections; try again in 5 s";
+    assert_eq!(refused.json()["error"]["message"], text);
+}
+
+#[tokio::test]
+async fn message_that_stalls_is_given_up() {
+    let limits = Limits { stalled: Duration::from_millis(20), ..Limits::default() };
+    let server = start(limits).await;
+    let mut wire = Wire::open(server.address).await;
+    let head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                content-length: 9\r\n\r\n{";
+    wire.write(head.as_bytes()).await;
+    assert_eq!(wire.answer().await.status, 408);
+}
+
+#[tokio::test]
+async fn streams_and_sessions_of_one_token_leave_those_of_another() {
+    let (server, [look, act]) = with_two_tokens(Limits::default()).await;
+    let own = session_of(&server, &act).await;
+    let mut sessions = Vec::new();
+    for _ in 0..300 {
+        sessions.push(session_of(&server, &look).await);
+    }
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    assert_eq!(post(&server, &look, Some(&sessions[0]), &ping).await.status, 404, "its oldest");
+    assert_eq!(post(&server, &look, Some(&sessions[299]), &ping).await.status, 200);
+    assert_eq!(post(&server, &act, Some(&own), &ping).await.status, 200);
+    let (mut held, mut opened) = (Vec::new(), 0);
+    for session in sessions[250..].iter().chain([&own]) {
+        let token = if *session == own { &act } else { &look };
+        let mut wire = Wire::open(server.address).await;
+        let headers = [GOOD[1], ("authorization", token), ("mcp-session-id", session)];
+        wire.send("GET", &headers, "").await;
+        let line = wire.line().await;
+        match *session == own {
+            true => assert_eq!(line, "HTTP/1.1 200 OK"),
+            false => opened += usize::from(line == "HTTP/1.1 200 OK"),
+        }
+        held.push(wire);
+    }
+    assert_eq!(opened, 32, "a quarter");
 }

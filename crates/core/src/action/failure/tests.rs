@@ -59,6 +59,7 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
             CauseClass::Limit,
             vec![
                 Cause::TooManyActive { what: "recordings", max: 2 },
+                Cause::TooManyLooks { max: 32 },
                 Cause::TypingTooLong { characters: 9, needed: wait, left: wait, fits: 4 },
             ],
         ),

@@ -97,6 +97,7 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::SettingsPageNotAllowed { .. }
         | Cause::LinkNotAllowed { .. }
         | Cause::TooManyActive { .. }
+        | Cause::TooManyLooks { .. }
         | Cause::Locked(_)
         | Cause::NoInputFolder
         | Cause::TextNotTypable(_)

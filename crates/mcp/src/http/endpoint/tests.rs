@@ -139,7 +139,7 @@ async fn subscriptions_are_limited() {
     let refused = endpoint.answer(subscription()).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "5");
-    let refused: Value = serde_json::from_slice(&read(refused.into_body()).await.unwrap()).unwrap();
+    let refused: Value = serde_json::from_slice(&read(refused.into_body()).await).unwrap();
     let text = "Service Unavailable: all 1 places for subscriptions are taken; try again in 5 s";
     let error = json!({ "code": -32600, "message": text });
     assert_eq!(refused, json!({ "jsonrpc": "2.0", "id": 7, "error": error }));
