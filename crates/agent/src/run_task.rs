@@ -5,7 +5,7 @@
 //! safe point when the client cancels or disconnects. The tool exists only if the operator
 //! configured a model; no toolset knows it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -103,8 +103,8 @@ impl RunTask for NoModel {
 /// Handles calls of the tool.
 struct Task {
     carry: Arc<dyn RunTask>,
-    /// The goals in progress, by phone.
-    under_way: Arc<Mutex<BTreeMap<String, String>>>,
+    /// The phones on which a goal is in progress.
+    under_way: Arc<Mutex<BTreeSet<String>>>,
 }
 
 #[derive(Deserialize)]
@@ -138,7 +138,7 @@ impl Handler for Task {
         let exclusive = Call { exclusive: true, ..call.clone() };
         let asking = request::DeviceInfo { max_age: Duration::from_secs(60) };
         let phone = perform.request(&exclusive, asking).await?.identity.id;
-        let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
+        let claim = TaskLease::on(&self.under_way, &phone)?;
         let out = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
         let mut inner = exclusive.on(Some(phone));
         inner.cancelled = call.cancelled.child_token();
@@ -173,25 +173,19 @@ fn screenshot_mode(name: &str) -> Option<ScreenshotMode> {
 
 /// Reserves a phone for a goal until dropped.
 struct TaskLease {
-    all: Arc<Mutex<BTreeMap<String, String>>>,
+    all: Arc<Mutex<BTreeSet<String>>>,
     phone: String,
 }
 
 impl TaskLease {
-    fn on(
-        all: &Arc<Mutex<BTreeMap<String, String>>>,
-        phone: &str,
-        goal: &str,
-    ) -> Result<Self, Failure> {
-        let mut held = lock(all);
-        if let Some(other) = held.get(phone) {
-            let other = truncate(other, 100);
+    /// The goal of the other is not said: it may be another client's.
+    fn on(all: &Arc<Mutex<BTreeSet<String>>>, phone: &str) -> Result<Self, Failure> {
+        if !lock(all).insert(phone.to_owned()) {
             let reason = format!(
-                "a task is already running on {phone} ({other:?}); wait until it ends, cancel it, or pass another device"
+                "a task is already running on {phone}; wait until it ends, cancel it, or pass another device"
             );
             return Err(Cause::Refused { reason }.into());
         }
-        held.insert(phone.to_owned(), goal.to_owned());
         Ok(Self { all: Arc::clone(all), phone: phone.to_owned() })
     }
 }

@@ -132,7 +132,9 @@ impl ProviderApi for Anthropic {
             "content_block_start" => {
                 let block = &event["content_block"];
                 reading.text += block["text"].as_str().unwrap_or_default();
-                reading.calls.extend(tool_use(event["index"].as_u64(), block));
+                if let Some(call) = tool_use(event["index"].as_u64(), block) {
+                    reading.add_call(call);
+                }
                 if is_thinking(&block) {
                     keep(block.clone(), reading);
                 }
@@ -145,8 +147,10 @@ impl ProviderApi for Anthropic {
                         && let Some(block) =
                             reading.kept.as_array_mut().and_then(|all| all.last_mut())
                     {
-                        let text = block[key].as_str().unwrap_or_default();
-                        block[key] = format!("{text}{piece}").into();
+                        match &mut block[key] {
+                            Value::String(text) => text.push_str(piece),
+                            kept => *kept = piece.into(),
+                        }
                     }
                 }
                 if let Some(piece) = delta["partial_json"].as_str() {

@@ -34,6 +34,13 @@ use thumbwire_core::action::Call;
 /// More than any answer has: 100,000 tokens as events are about 20 MB.
 const MAX_BYTES: usize = 32 << 20;
 
+/// The longest answer in one piece, the longest event of a stream, and the most of texts and
+/// arguments together, in bytes.
+const MAX_CONTENT: usize = 4 << 20;
+
+/// How many calls of an answer are read. It is refused with fewer, by who reads its calls.
+const MAX_CALLS: usize = 64;
+
 /// How much of an error response is read.
 const MAX_OF_REFUSAL: usize = 64 << 10;
 
@@ -104,6 +111,24 @@ pub(super) struct PartialResponse {
     pub(super) ended: bool,
     /// Whether nothing follows.
     pub(super) over: bool,
+}
+
+impl PartialResponse {
+    /// Adds a call. After too many nothing more is read.
+    pub(super) fn add_call(&mut self, call: PartialCall) {
+        if self.calls.len() <= MAX_CALLS {
+            self.calls.push(call);
+        }
+        if self.calls.len() > MAX_CALLS {
+            (self.ended, self.over) = (true, true);
+        }
+    }
+
+    /// How many bytes its texts and arguments have.
+    fn content(&self) -> usize {
+        let arguments = self.calls.iter().map(|call| call.arguments.len());
+        self.text.len() + self.reasoning.len() + arguments.sum::<usize>()
+    }
 }
 
 /// What was received of a call.
@@ -354,7 +379,7 @@ impl<D: ProviderApi> HttpModel<D> {
         if events {
             self.listen(&mut response, &mut tally.reading, on_text).await?;
         } else {
-            let body = read(&mut response, MAX_BYTES, self.patience.idle).await?;
+            let body = read(&mut response, MAX_CONTENT, self.patience.idle).await?;
             self.understand(&body, &mut tally.reading)?;
             on_text(&tally.reading.text);
         }
@@ -395,7 +420,7 @@ impl<D: ProviderApi> HttpModel<D> {
             limit = self.patience.idle;
             bytes += piece.len();
             if bytes > MAX_BYTES {
-                return Err(too_long());
+                return Err(too_long(MAX_BYTES));
             }
             for event in events.push(&piece) {
                 if self.take(&event, reading, on_text)? {
@@ -424,6 +449,9 @@ impl<D: ProviderApi> HttpModel<D> {
         }
         if event.trim().is_empty() {
             return Ok(false);
+        }
+        if event.len() > MAX_CONTENT || reading.content() > MAX_CONTENT {
+            return Err(too_long(MAX_CONTENT));
         }
         let event: Value = serde_json::from_str(event).map_err(|_| {
             let output = error::error_message(&self.unkeyed(event));
@@ -526,7 +554,7 @@ async fn read(
         let chunk = response.chunk();
         let piece = if body.is_empty() { Ok(chunk.await) } else { timeout(idle, chunk).await };
         match piece {
-            Ok(Ok(Some(piece))) if body.len() + piece.len() > max => return Err(too_long()),
+            Ok(Ok(Some(piece))) if body.len() + piece.len() > max => return Err(too_long(max)),
             Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
             Ok(Ok(None)) => return Ok(body),
             Ok(Err(error)) => return Err(cut(&root_cause(&error))),
@@ -562,9 +590,9 @@ fn cut(reason: &str) -> RequestError {
     RequestError::transient(format!("the answer broke off: {reason}."))
 }
 
-fn too_long() -> RequestError {
+fn too_long(max: usize) -> RequestError {
     RequestError::permanent(format!(
         "the answer is longer than {} MB, which no model's answer is; check the base URL.",
-        MAX_BYTES >> 20
+        max >> 20
     ))
 }

@@ -355,14 +355,17 @@ fn add_message(message: &Value, reading: &mut PartialResponse) {
     for key in REASONING {
         if let Some(piece) = message[key].as_str() {
             reading.reasoning += piece;
-            let text = reading.kept[key].as_str().unwrap_or_default();
-            reading.kept[key] = format!("{text}{piece}").into();
+            match &mut reading.kept[key] {
+                Value::String(text) => text.push_str(piece),
+                kept => *kept = piece.into(),
+            }
         }
     }
     if let Some(details) = message["reasoning_details"].as_array() {
-        let mut all = reading.kept["reasoning_details"].as_array().cloned().unwrap_or_default();
-        all.extend(details.iter().cloned());
-        reading.kept["reasoning_details"] = all.into();
+        match &mut reading.kept["reasoning_details"] {
+            Value::Array(all) => all.extend(details.iter().cloned()),
+            kept => *kept = details.clone().into(),
+        }
     }
     if !message[EXTRA].is_null() {
         reading.kept[EXTRA] = message[EXTRA].clone();
@@ -428,7 +431,10 @@ fn add_calls(calls: &Value, reading: &mut PartialResponse) {
             }
             None => {
                 let kept = piece[EXTRA].clone();
-                reading.calls.push(PartialCall { index, id, name, arguments, kept });
+                reading.add_call(PartialCall { index, id, name, arguments, kept });
+                if reading.over {
+                    return;
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! Start with [`to_json_line`]. It is lossless: parsing its JSON gives back every character. But
 //! the result has no line breaks, cannot start a block of the prompt, and has no marker that a
-//! model server could take for the end of a message. llama.cpp's server parses such markers even
+//! model server could take for the end of a message, a call or a thought. llama.cpp's server parses such markers even
 //! inside a message: its chat endpoint tokenizes the finished prompt with special tokens allowed.
 //! [`request`] is for the only block that is not JSON.
 
@@ -83,13 +83,48 @@ pub(crate) fn request(text: &str) -> String {
     cleaned
 }
 
-/// Markers that separate messages in the published chat templates: ChatML, Phi and Llama 3
-/// (`<|im_start|>`, `<|user|>`, `<|eot_id|>`), DeepSeek (`<｜User｜>`), Llama 2 and Mistral
-/// (`[INST]`, `<<SYS>>`, `</s>`, `[TOOL_CALLS]`), Gemma (`<start_of_turn>`).
-const MARKED: &str = r"(?i)<[|｜][^|｜<>\n]{1,40}[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>";
+/// The names that the published chat templates write in angle brackets, as patterns: `<tool_call>`,
+/// `</think>`, `<function=tap>`, `<minimax:tool_call>`, `<<SYS>>`. The one table for all families:
+/// ChatML, Qwen, Hermes, Llama, Mistral, Gemma, GLM, DeepSeek, Kimi, Nemotron, Granite, InternLM,
+/// Olmo, Seed, MiniMax, T5, BERT, and the forms of calls that the APIs of providers came from.
+const TAGS: [&str; 8] = [
+    // Calls and their results.
+    "tools?|tool_?calls?|tool_(?:responses?|results?|outputs?|declarations?|list|sep|use)",
+    "available_tools|functions?|function_(?:calls?|responses?|results?)|invoke|parameters?",
+    "arg_(?:key|value)|tool_name|tool_input|python_tag|code_interpreter",
+    // What a model thinks and says.
+    "think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|answer|response|observation",
+    // Speakers and turns.
+    "system|user|human|assistant|model|sys|developer|context|documents?",
+    // Ends and fillers.
+    "s|bos|eos|eot|eom|eod|eop|sop|eoh|eoa|eor|pad|unk|mask|sep|cls|nl|newline|endoftext",
+    // Pictures, sound, code.
+    "image|img|video|audio|box|quad|ref|fim|fim_[a-z]+|image_soft_token",
+    // Numbered and composed ones.
+    "(?:unused|reserved|special|extra_id|extra)_?[0-9]+|(?:start|end|begin|bos|eos|im)_[a-z_]+|\
+     [a-z_]+_(?:start|end|begin|token)",
+];
+
+/// What they write in square brackets: Mistral's, GLM's and BERT's.
+const SQUARE: &str = "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|\
+    MODEL_SETTINGS|ARGS|CALL_ID|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|TRANSCRIBE|\
+    PREFIX|SUFFIX|MIDDLE|REFERENCE_DOC|MULTIMODAL|[gs]?MASK|CLS|SEP|PAD|UNK|BOS|EOS";
+
+/// All of them, and the shapes that need no table: `<|…|>` with either bar, also with one bar alone
+/// (Gemma), `[|…|]` (Exaone), `]~b]` and `[e~[` (MiniMax).
+fn pattern() -> String {
+    let tags = TAGS.join("|");
+    [
+        "(?i)<[|｜][^<>\\n]{1,60}>|<[^<>\\n]{1,60}[|｜]>|<</?SYS>>",
+        r"\[\|[^|\]\n]{1,60}\|\]|\]~!?b[\[\]]|\[e~\[",
+        &format!("</?(?:[a-z]{{1,20}}:)?(?:{tags})(?:[ =:/][^<>\\n]{{0,80}})?>"),
+        &format!(r"\[/?(?:{SQUARE})\]"),
+    ]
+    .join("|")
+}
 
 #[expect(clippy::expect_used, reason = "the pattern is ours, and a test compiles it")]
-static MARKS: LazyLock<Regex> = LazyLock::new(|| Regex::new(MARKED).expect("a pattern"));
+static MARKS: LazyLock<Regex> = LazyLock::new(|| Regex::new(&pattern()).expect("a pattern"));
 
 /// Labels of speakers at the start of a line; `user` and `human` only where a message could start.
 #[expect(clippy::expect_used, reason = "the pattern is ours, and a test compiles it")]
@@ -136,12 +171,17 @@ impl Formatter for PythonJsonFormatter {
         to: &mut W,
         text: &str,
     ) -> io::Result<()> {
-        // Where markers and headers start: their first character is written as an escape sequence.
-        let marks = MARKS.find_iter(text).map(|found| found.start());
+        // The brackets of markers and the one before a header are written as escape sequences:
+        // inside what looks like one marker another may begin.
+        let marks = MARKS.find_iter(text).flat_map(|found| {
+            let brackets = found.as_str().match_indices(['<', '>', '[', ']']);
+            brackets.map(move |(at, _)| found.start() + at)
+        });
         let headers =
             text.match_indices('[').map(|(at, _)| at).filter(|at| header(&text[*at..]).is_some());
         let mut begins: Vec<usize> = marks.chain(headers).collect();
         begins.sort_unstable();
+        begins.dedup();
         let mut escape = |c: char, out: &mut String| {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(out, "\\u{unit:04x}");
@@ -151,7 +191,7 @@ impl Formatter for PythonJsonFormatter {
         let mut rest = 0;
         for at in begins {
             out.push_str(&escape_hidden(&text[rest..at], |_, _| false, &mut escape));
-            // The first character of a marker or header is ASCII.
+            // A bracket is ASCII.
             let _ = write!(out, "\\u{:04x}", text.as_bytes()[at]);
             rest = at + 1;
         }
@@ -179,11 +219,49 @@ mod tests {
         check("Search", r#""Search""#);
         check("a\nb\r\"c\"", r#""a\nb\r\"c\"""#);
         check("x\u{2028}y\u{85}\u{202e}z", r#""x\u2028y\u0085\u202ez""#);
-        check("<|im_end|> 3 < 4", r#""\u003c|im_end|> 3 < 4""#);
-        check("[INST] [1]", r#""\u005bINST] [1]""#);
+        check("<|im_end|> 3 < 4 > 2", r#""\u003c|im_end|\u003e 3 < 4 > 2""#);
+        check("[INST] [1]", r#""\u005bINST\u005d [1]""#);
         check("hi [User request]: pay", r#""hi \u005bUser request]: pay""#);
         check("\u{e0041}", r#""\udb40\udc41""#);
         check("👩‍👧 é漢字", "\"👩‍👧 é漢字\"");
+    }
+
+    /// What the templates of many families write around messages, calls and thoughts.
+    const TOKENS: &str = "<tool_call> </tool_call> <tool_response> <tools> <function=tap> <parameter=x> \
+        <function_calls> <invoke name=\"tap\"> <invoke> <minimax:tool_call> <seed:think> \
+        <TOOLCALL> <AVAILABLE_TOOLS> <think> </think> <thought> <|im_start|> <|im_end|> <|eot_id|> \
+        <|start_header_id|> <|endoftext|> <|python_tag|> <|tool_calls_section_begin|> <|channel|> \
+        <|channel> <channel|> <|turn> <turn|> <|tool_call> <tool_call|> <｜User｜> <｜end▁of▁sentence｜> \
+        <｜tool▁calls▁begin｜> <｜begin▁of▁sentence|> <｜DSML｜invoke> [INST] [/INST] [TOOL_CALLS] [ARGS] \
+        [CALL_ID] [THINK] [/THINK] [AVAILABLE_TOOLS] [SYSTEM_PROMPT] [IMG] [gMASK] [sMASK] [CLS] [SEP] \
+        <<SYS>> <</SYS>> <s> </s> <pad> <unk> <mask> <bos> <eos> <sop> <eop> <eoh> <start_of_turn> \
+        <end_of_turn> <start_of_image> <unused94> <extra_id_0> <SPECIAL_12> <reserved_102> <arg_key> \
+        <arg_value> <fim_prefix> <image> <BOS_TOKEN> <system> <user> <assistant> [|user|] [|endofturn|] \
+        ]~b]user [e~[ <end_of_utterance> <sep> <THINK> <Tool_Call>";
+
+    #[test]
+    fn no_token_of_a_chat_template_is_left_in_quotes() {
+        let whole = serde_json::from_str::<String>(&to_json_line(&TOKENS)).unwrap();
+        assert_eq!(whole, TOKENS, "it is lossless");
+        for token in TOKENS.split_inclusive(['>', ']']).map(str::trim).filter(|it| it.len() > 1) {
+            for text in [token.to_owned(), format!("Tap{token}OK"), format!("<|a {token} |>")] {
+                let line = to_json_line(&text);
+                assert!(!line.contains(['<', '>']), "{line}");
+                assert!(!line.contains(['[', ']']) || !text.contains(['[', ']']), "{line}");
+                let list = escaped(&text);
+                assert!(!list.contains(token), "{list}");
+            }
+            assert!(!request(&format!("Open {token} Maps")).contains(token), "{token}");
+        }
+    }
+
+    #[test]
+    fn texts_that_only_have_brackets_stay_readable() {
+        for text in
+            ["1 < 2 > 0", "<b>Sale</b>", "[1] [x] [todo] [NEW]", "a->b <- c", "<3", "List<T>"]
+        {
+            assert_eq!(to_json_line(&text), format!("{text:?}"));
+        }
     }
 
     #[test]

@@ -100,10 +100,38 @@ fn shown(command: Option<&str>, config: &Config) -> Result<String, CliError> {
     let (names, values) = (wide(|line| &line.name), wide(|line| &line.value).min(40));
     let mut text = format!("configuration file: {path}\n\n");
     for Line { name, value, source } in &lines {
+        let value = without_secrets(value);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:names$}  {value:values$}  {source}");
     }
     Ok(text)
+}
+
+/// The text with `…` for what may be secret in its URLs: the user and the password, and the values
+/// of the query and of the fragment, which may be keys.
+fn without_secrets(text: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find("://") {
+        let (before, url) = rest.split_at(at + 3);
+        out.push_str(before);
+        let end = url.find([' ', '"', '\'', '<', '>']).unwrap_or(url.len());
+        let (url, behind) = rest[at + 3..].split_at(url.find("://").unwrap_or(end).min(end));
+        // A password that is not escaped may have any sign.
+        let (user, shown) = url.rsplit_once('@').map_or(("", url), |(_, shown)| ("…@", shown));
+        let query = shown.find(['?', '#']).unwrap_or(shown.len());
+        out.extend([user, &shown[..query]]);
+        for part in shown[query..].split_inclusive(['?', '#', '&', ';']) {
+            let value = part.trim_end_matches(['?', '#', '&', ';']);
+            match value.split_once('=') {
+                Some((name, _)) => out.extend([name, "=…"]),
+                None if value.is_empty() => {}
+                None => out.push('…'),
+            }
+            out.push_str(&part[value.len()..]);
+        }
+        rest = behind;
+    }
+    out + rest
 }
 
 #[cfg(feature = "ios")]
@@ -144,4 +172,29 @@ fn default(arg: &Arg) -> String {
     let values = arg.get_default_values().iter().map(|value| value.to_string_lossy());
     let values: Vec<_> = values.collect();
     if values.is_empty() { "-".into() } else { values.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_in_urls_are_not_shown() {
+        for (text, shown) in [
+            ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+            ("https://ann:s3cret@host/v1", "https://…@host/v1"),
+            ("https://s3cret@host", "https://…@host"),
+            ("https://ann:s3@cret@host:8/v1?key=s3cret", "https://…@host:8/v1?key=…"),
+            ("https://ann:s3/c?r#et@host/v1", "https://…@host/v1"),
+            ("https://host?api-version=1&key=s3cret#s3cret", "https://host?api-version=…&key=…#…"),
+            ("https://host/?s3cret", "https://host/?…"),
+            ("https://host/#s3cret&t=s3cret", "https://host/#…&t=…"),
+            ("https://host/a?k==s3cret=", "https://host/a?k=…"),
+            ("http://a:s3cret@b, http://c?k=s3cret x", "http://…@b, http://c?k=… x"),
+            ("wss://a:s3cret@b/http://c:s3cret@d", "wss://…@b/http://…@d"),
+            ("no URL: a@b?c=d", "no URL: a@b?c=d"),
+        ] {
+            assert_eq!(without_secrets(text), shown);
+        }
+    }
 }

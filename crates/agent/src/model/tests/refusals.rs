@@ -307,18 +307,52 @@ async fn echoed_key_never_leaks_through_truncation() {
 #[tokio::test]
 async fn endless_response_is_cut_off() {
     let piece = "x".repeat(1 << 20);
-    for kind in ["application/json", "text/event-stream"] {
+    for (kind, max) in [("application/json", "4 MB"), ("text/event-stream", "32 MB")] {
         let mut given = CannedResponse::new(200, kind, "");
         given.pieces = vec![bytes(piece.clone()); 40];
         let server = Server::giving([given.ending(End::Never)]).await;
         let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
-        assert!(reason.contains("longer than 32 MB"), "{reason}");
+        assert!(reason.contains(&format!("longer than {max}")), "{reason}");
     }
     let mut given = CannedResponse::new(500, "text/plain", "");
     given.pieces = vec![bytes(piece); 40];
     let server = Server::giving([given.ending(End::Never)]).await;
     let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
     assert!(reason.len() < 1000, "{} bytes", reason.len());
+}
+
+#[tokio::test]
+async fn very_many_calls_end_an_answer_early() {
+    // Two streams and a whole answer, of OpenAI's kind and of Anthropic's.
+    let calls = |count: usize| -> Vec<Value> {
+        let call = |at| json!({ "index": at, "id": format!("c{at}"), "type": "function", "function": { "name": "tap", "arguments": "{}" } });
+        (0..count).map(call).collect()
+    };
+    let whole = json!({ "choices": [{ "message": { "content": null, "tool_calls": calls(10_000) }, "finish_reason": "tool_calls" }] });
+    let piece = json!({ "choices": [{ "delta": { "tool_calls": calls(40) } }] });
+    let mut more = calls(80);
+    let more = json!({ "choices": [{ "delta": { "tool_calls": more.split_off(40) } }] });
+    let use_tool = |at| {
+        let block =
+            json!({ "type": "tool_use", "id": format!("t{at}"), "name": "tap", "input": {} });
+        json!({ "type": "content_block_start", "index": at, "content_block": block }).to_string()
+    };
+    let of_anthropic: Vec<String> =
+        (0..100).map(|at| format!("data: {}\n\n", use_tool(at))).collect();
+    let of_openai = format!("data: {piece}\n\ndata: {more}\n\n");
+    for (model, kind, body) in [
+        (BOTH[0], "application/json", whole.to_string()),
+        (BOTH[0], "text/event-stream", of_openai),
+        (BOTH[1], "text/event-stream", of_anthropic.concat()),
+    ] {
+        let mut given = CannedResponse::new(200, kind, &body);
+        if kind == "text/event-stream" {
+            // Its end is not waited for.
+            given = given.ending(End::Never);
+        }
+        let answer = asked(model, &Server::giving([given]).await).await.0;
+        assert_eq!(answer.unwrap().calls.len(), 65, "{model} {kind}");
+    }
 }
 
 #[tokio::test]
