@@ -244,12 +244,16 @@ mod tests {
         let whole = serde_json::from_str::<String>(&to_json_line(&TOKENS)).unwrap();
         assert_eq!(whole, TOKENS, "it is lossless");
         for token in TOKENS.split_inclusive(['>', ']']).map(str::trim).filter(|it| it.len() > 1) {
-            for text in [token.to_owned(), format!("Tap{token}OK"), format!("<|a {token} |>")] {
-                let line = to_json_line(&text);
-                assert!(!line.contains(['<', '>']), "{line}");
-                assert!(!line.contains(['[', ']']) || !text.contains(['[', ']']), "{line}");
-                let list = escaped(&text);
-                assert!(!list.contains(token), "{list}");
+            for text in [token.to_owned(), format!("Tap{token}OK")] {
+                for line in [to_json_line(&text), escaped(&text)] {
+                    assert!(!line.contains(['<', '>', '[', ']']), "{line}");
+                }
+            }
+            // Also inside what looks like another one.
+            for text in
+                [format!("<|a {token} |>"), format!("<image {token}>"), format!("[|{token}|]")]
+            {
+                assert!(!to_json_line(&text).contains(token), "{text}");
             }
             assert!(!request(&format!("Open {token} Maps")).contains(token), "{token}");
         }

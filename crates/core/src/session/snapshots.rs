@@ -46,9 +46,10 @@ impl AttachedDevice {
     ) -> Result<(Screenshot, Arc<Snapshot>, QueryStart), Failure> {
         let PhoneState { generation, cache, .. } = &*self.screen;
         for _ in 0..2 {
-            // Nobody else takes both locks, so the order cannot deadlock.
-            let _looking = self.look_turn().await?;
+            // Nobody else takes both turns, so the order cannot deadlock. Pictures come first: a
+            // turn to look is never held by who still waits, because acts look when they are done.
             let turn = self.picture_turn().await?;
+            let _looking = self.look_turn().await?;
             let before = self.screen.generation();
             let asked = cache.controls.ask(generation);
             let taking = self.device.screenshot_as(format);
