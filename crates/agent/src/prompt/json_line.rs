@@ -117,7 +117,8 @@ fn pattern() -> String {
     [
         "(?i)<[|｜][^<>\\n]{1,60}>|<[^<>\\n]{1,60}[|｜]>|<</?SYS>>",
         r"\[\|[^|\]\n]{1,60}\|\]|\]~!?b[\[\]]|\[e~\[",
-        &format!("</?(?:[a-z]{{1,20}}:)?(?:{tags})(?:[ =:/][^<>\\n]{{0,80}})?>"),
+        // In quotes a text comes in pieces, which end at a quote or a line break in a tag.
+        &format!("</?(?:[a-z]{{1,20}}:)?(?:{tags})(?:[ =:/][^<>\\n]{{0,80}})?(?:>|$)"),
         &format!(r"\[/?(?:{SQUARE})\]"),
     ]
     .join("|")
@@ -177,9 +178,14 @@ impl Formatter for PythonJsonFormatter {
             let brackets = found.as_str().match_indices(['<', '>', '[', ']']);
             brackets.map(move |(at, _)| found.start() + at)
         });
+        // One with a quote in it, as Gemma has, is in two pieces.
+        let bars = ["<|", "<｜", "|>", "｜>"].into_iter().flat_map(|bar| {
+            let sign = if bar.starts_with('<') { 0 } else { bar.len() - 1 };
+            text.match_indices(bar).map(move |(at, _)| at + sign)
+        });
         let headers =
             text.match_indices('[').map(|(at, _)| at).filter(|at| header(&text[*at..]).is_some());
-        let mut begins: Vec<usize> = marks.chain(headers).collect();
+        let mut begins: Vec<usize> = marks.chain(bars).chain(headers).collect();
         begins.sort_unstable();
         begins.dedup();
         let mut escape = |c: char, out: &mut String| {
@@ -228,7 +234,7 @@ mod tests {
 
     /// What the templates of many families write around messages, calls and thoughts.
     const TOKENS: &str = "<tool_call> </tool_call> <tool_response> <tools> <function=tap> <parameter=x> \
-        <function_calls> <invoke name=\"tap\"> <invoke> <minimax:tool_call> <seed:think> \
+        <|\"|> <function_calls> <invoke name=\"tap\"> <invoke> <minimax:tool_call> <seed:think> \
         <TOOLCALL> <AVAILABLE_TOOLS> <think> </think> <thought> <|im_start|> <|im_end|> <|eot_id|> \
         <|start_header_id|> <|endoftext|> <|python_tag|> <|tool_calls_section_begin|> <|channel|> \
         <|channel> <channel|> <|turn> <turn|> <|tool_call> <tool_call|> <｜User｜> <｜end▁of▁sentence｜> \
@@ -244,16 +250,18 @@ mod tests {
         let whole = serde_json::from_str::<String>(&to_json_line(&TOKENS)).unwrap();
         assert_eq!(whole, TOKENS, "it is lossless");
         for token in TOKENS.split_inclusive(['>', ']']).map(str::trim).filter(|it| it.len() > 1) {
-            for text in [token.to_owned(), format!("Tap{token}OK")] {
+            // Alone, in a text, and inside what looks like another one.
+            for text in [
+                token.to_owned(),
+                format!("Tap{token}OK"),
+                format!("<|a {token} |>"),
+                format!("<image {token}>"),
+                format!("[|{token}|]"),
+            ] {
                 for line in [to_json_line(&text), escaped(&text)] {
-                    assert!(!line.contains(['<', '>', '[', ']']), "{line}");
+                    let written = token.replace('"', "\\\"");
+                    assert!(!line.contains(token) && !line.contains(&written), "{line}");
                 }
-            }
-            // Also inside what looks like another one.
-            for text in
-                [format!("<|a {token} |>"), format!("<image {token}>"), format!("[|{token}|]")]
-            {
-                assert!(!to_json_line(&text).contains(token), "{text}");
             }
             assert!(!request(&format!("Open {token} Maps")).contains(token), "{token}");
         }
