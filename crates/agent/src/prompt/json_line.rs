@@ -234,7 +234,7 @@ mod tests {
 
     /// What the templates of many families write around messages, calls and thoughts.
     const TOKENS: &str = "<tool_call> </tool_call> <tool_response> <tools> <function=tap> <parameter=x> \
-        <|\"|> <function_calls> <invoke name=\"tap\"> <invoke> <minimax:tool_call> <seed:think> \
+        <|\"|> <function_calls> <invoke> <minimax:tool_call> <seed:think> \
         <TOOLCALL> <AVAILABLE_TOOLS> <think> </think> <thought> <|im_start|> <|im_end|> <|eot_id|> \
         <|start_header_id|> <|endoftext|> <|python_tag|> <|tool_calls_section_begin|> <|channel|> \
         <|channel> <channel|> <|turn> <turn|> <|tool_call> <tool_call|> <｜User｜> <｜end▁of▁sentence｜> \
@@ -243,13 +243,14 @@ mod tests {
         <<SYS>> <</SYS>> <s> </s> <pad> <unk> <mask> <bos> <eos> <sop> <eop> <eoh> <start_of_turn> \
         <end_of_turn> <start_of_image> <unused94> <extra_id_0> <SPECIAL_12> <reserved_102> <arg_key> \
         <arg_value> <fim_prefix> <image> <BOS_TOKEN> <system> <user> <assistant> [|user|] [|endofturn|] \
-        ]~b]user [e~[ <end_of_utterance> <sep> <THINK> <Tool_Call>";
+        ]~b] [e~[ <end_of_utterance> <sep> <THINK> <Tool_Call>";
 
     #[test]
     fn no_token_of_a_chat_template_is_left_in_quotes() {
         let whole = serde_json::from_str::<String>(&to_json_line(&TOKENS)).unwrap();
         assert_eq!(whole, TOKENS, "it is lossless");
-        for token in TOKENS.split_inclusive(['>', ']']).map(str::trim).filter(|it| it.len() > 1) {
+        let tokens = TOKENS.split(' ').chain(["<invoke name=\"tap\">", "<parameter=x y>"]);
+        for token in tokens.filter(|it| !it.is_empty()) {
             // Alone, in a text, and inside what looks like another one.
             for text in [
                 token.to_owned(),
