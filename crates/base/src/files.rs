@@ -82,7 +82,7 @@ pub fn append_guarded(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a regular file for appending, and creates it, for its owner only, if it is missing. It is
-/// not a link.
+/// not a link, and has no second name.
 ///
 /// # Errors
 /// The system's, or what is in the way.
@@ -93,6 +93,10 @@ pub fn append(path: &Path) -> io::Result<File> {
         Some(_) => checked(path, &mut options),
         None => checked(path, options.create_new(true)),
     }
+    .and_then(|file| match has_other_names(&file.metadata()?) {
+        true => Err(refused("it has a second name (a hard link); remove it, or name another file")),
+        false => Ok(file),
+    })
 }
 
 /// Replaces a file, or creates it for its owner only. Readers see the earlier content or all of
@@ -284,6 +288,17 @@ impl Folder {
         write(&self.find(path, true)?, content)
     }
 
+    /// Checks that a new file at this path would be in the folder. Nothing is created.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn check(&self, path: &Path) -> io::Result<()> {
+        match self.find(path, false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            found => found.map(drop),
+        }
+    }
+
     /// Whether a path is one in the folder, by its words.
     pub fn holds(&self, path: &Path) -> bool {
         let root = fs::canonicalize(&self.root);
@@ -427,6 +442,19 @@ fn replaceable(path: &Path) -> io::Result<Option<Metadata>> {
             Err(refused(&format!("{} is in the way; remove it, or name another file", kind(path))))
         }
         about => about.map(Some),
+    }
+}
+
+/// Whether other names lead to a file, whose content they would show, too.
+fn has_other_names(about: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::MetadataExt::nlink(about) > 1
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = about;
+        false
     }
 }
 
@@ -640,6 +668,7 @@ mod tests {
                 assert_eq!(reason(append(&at(name))), expected);
                 assert!(write_new(&at(name), b"x").is_err() && create(&at(name)).is_err());
             }
+            assert!(reason(append(&at("hard"))).starts_with("it has a second name"));
             write(&at("hard"), b"x").unwrap();
             assert_eq!(fs::read(at("hard")).unwrap(), b"x");
             assert_eq!(fs::read(at("victim")).unwrap(), b"precious");
@@ -665,6 +694,10 @@ mod tests {
                 assert_eq!(reason(folder.read(Path::new(path), 9)), expected, "{path}");
             }
             assert_eq!(reason(folder.write(Path::new("up/new"), b"")), expected);
+            assert_eq!(reason(folder.check(Path::new("up/new"))), expected);
+            for path in ["same/new", "none/new"] {
+                folder.check(Path::new(path)).unwrap();
+            }
             assert!(!all.path().join("new").exists());
         }
 

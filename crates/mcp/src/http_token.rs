@@ -93,7 +93,8 @@ pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
         None => {
             let token = Token::generate()?;
             match keep(file, &token) {
-                Ok(()) => Ok(StoredToken { token, made: true }),
+                // Its folder is checked, too.
+                Ok(()) => read(file).map(|_| StoredToken { token, made: true }),
                 // Another server created one first and showed it to the owner; use that.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     read(file)?.map(found).ok_or_else(|| {

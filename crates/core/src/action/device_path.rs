@@ -6,7 +6,7 @@
 /// The folders in which files may be written and read, with what is below them.
 pub const DEVICE_FOLDERS: [&str; 3] = ["/sdcard/", "/storage/", "/data/local/tmp/"];
 
-/// The shell's own folder, where Thumbwire's files are, and how their names begin. What is in them
+/// The shell's own folder, where Thumbwire's files are, and what their names contain. What is in them
 /// runs as the shell, or changes settings.
 const SHELL_FOLDER: &str = "/data/local/tmp/";
 const OURS: &str = "thumbwire";
@@ -31,10 +31,10 @@ pub fn check_device_path(path: &str) -> Result<(), String> {
     if path.split('/').skip(1).any(|part| matches!(part, "" | "." | "..")) {
         return Err("it has an empty part, `.` or `..`; give the plain path of a file".into());
     }
-    // Whatever leads to it: a link in the folder may be another name of the folder.
+    // Whatever leads to it: a link in the folder may be another name of the folder. Dalvik keeps the
+    // helper's code in `dalvik-cache/data@local@tmp@thumbwire-helper-1.jar@classes.dex`.
     let name = path.rsplit('/').next().unwrap_or_default();
-    let is_ours = name.trim_start_matches('.').to_lowercase().starts_with(OURS);
-    if is_ours && path.starts_with(SHELL_FOLDER) {
+    if path.starts_with(SHELL_FOLDER) && name.to_lowercase().contains(OURS) {
         return Err("Thumbwire keeps its own files there; choose another name".into());
     }
     match DEVICE_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
@@ -58,7 +58,6 @@ mod tests {
             "/sdcard/x",
             "/storage/emulated/0/DCIM/1.jpg",
             "/data/local/tmp/-rf",
-            "/data/local/tmp/my-thumbwire",
             "/sdcard/thumbwire-demo.mp4",
             "/sdcard/$(id)'\"`;",
             "/sdcard/..x/...",
@@ -85,6 +84,7 @@ mod tests {
             ("/sdcard/x/", "empty part"),
             ("/data/local/tmp/thumbwire-helper-1.jar", "its own files"),
             ("/data/local/tmp/link/.Thumbwire-orientation", "its own files"),
+            ("/data/local/tmp/dalvik-cache/data@thumbwire-helper-1.jar@classes.dex", "own files"),
             ("/sdcard/x\0y", "'\\0'"),
             ("/sdcard/x\ny", "'\\n'"),
         ] {

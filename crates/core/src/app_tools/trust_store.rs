@@ -139,7 +139,7 @@ impl FileStore {
         files::make_folder_of(&self.path)?;
         let mut name = self.path.as_os_str().to_owned();
         name.push(".lock");
-        let file = files::append(Path::new(&name))?;
+        let file = files::append_guarded(Path::new(&name))?;
         file.lock()?;
         Ok(file)
     }

@@ -17,6 +17,7 @@ use thumbwire_agent::{
     Agent, AgentOptions, AgentStatus, Budgets, Memory, Policy, RedactedPerform, Safeguards,
     ScreenshotMode, Vault, check_secret_name,
 };
+use thumbwire_base::files::Folder;
 use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::session::Session;
@@ -170,10 +171,21 @@ impl RunGoal for FlowGoalRunner {
 }
 
 /// A path `logs/run-TIME` for the traces of flows that does not exist yet.
-pub(super) fn new_folder(out: &Path) -> PathBuf {
+///
+/// # Errors
+/// If `logs` is elsewhere.
+pub(super) fn new_folder(out: &Path) -> Result<PathBuf, CliError> {
     let now = jiff::Zoned::now();
+    check_place(out).map_err(CliError::failed)?;
     let mut names = (1..100).map(|number| folder(out, &now, number));
-    names.find(|folder| !folder.exists()).unwrap_or_else(|| folder(out, &now, 100))
+    Ok(names.find(|folder| !folder.exists()).unwrap_or_else(|| folder(out, &now, 100)))
+}
+
+/// Refuses a link in the place of `logs` that leads out of the folder.
+fn check_place(out: &Path) -> Result<(), String> {
+    Folder::new(out).check(Path::new("logs/run")).map_err(|error| {
+        format!("cannot record the run in {}: {error}", out.join("logs").display())
+    })
 }
 
 fn folder(out: &Path, now: &jiff::Zoned, number: u32) -> PathBuf {
@@ -193,6 +205,7 @@ fn folder(out: &Path, now: &jiff::Zoned, number: u32) -> PathBuf {
 /// number after the time.
 fn begin(out: &Path) -> Result<Recorder, String> {
     let now = jiff::Zoned::now();
+    check_place(out)?;
     for number in 1..100 {
         let folder = folder(out, &now, number);
         match Recorder::begin(&folder, now.timestamp().to_string()) {

@@ -146,7 +146,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let session = super::session_with(phones, named, common.screenshot_size, options);
     let session = Arc::new(session);
     let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));
-    let folder = run_setup::new_folder(&arguments.out);
+    let folder = run_setup::new_folder(&arguments.out)?;
     let goals = model.map(|model| FlowGoalRunner {
         model,
         budgets: Budgets { time: None, ..common.limits.budgets(FOREVER) },

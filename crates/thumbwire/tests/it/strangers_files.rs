@@ -100,9 +100,6 @@ fn report_shows_files_of_the_run_only() {
     assert_eq!(desk.call(&["trace", "report", "stranger", "-o", "out.html"]).0, Some(0));
     let page = fs::read_to_string(desk.at("out.html")).unwrap();
     assert!(page.contains("it is a link, not a regular file") && !page.contains(SECRET));
-    // A run of several has folders, which may be links, too.
-    let suite = r#"{"title":"t","attempts":[]}"#;
-    fs::write(desk.at("stranger/suite.json"), suite).unwrap();
     for bad in ["pipe", "/dev/zero", "secret"] {
         fs::remove_file(&trace).unwrap();
         match bad {
@@ -110,7 +107,6 @@ fn report_shows_files_of_the_run_only() {
             other => symlink(desk.at(other), &trace).unwrap(),
         }
         for verb in [&["trace", "show"][..], &["trace", "report"], &["skill", "save"]] {
-            fs::remove_file(desk.at("stranger/suite.json")).ok();
             let (code, text) = desk.call(&[verb, &["stranger"]].concat());
             assert!(code != Some(0) && text.contains("not a regular file"), "{verb:?}: {text}");
             assert!(!text.contains(SECRET), "{text}");
@@ -233,6 +229,33 @@ fn goldens_are_written_in_the_folder_of_the_flow_only() {
     let (code, text) = desk.call(&results);
     assert!(code == Some(1) && text.contains("junit.xml: a link is in the way"), "{text}");
     desk.secret_is_untouched();
+}
+
+#[test]
+fn runs_are_recorded_in_the_folder_that_was_named() {
+    let desk = Desk::new();
+    desk.write("stranger/f.yaml", "appId: com.android.notes\n---\n- back\n");
+    fs::create_dir(desk.at("other")).unwrap();
+    symlink(desk.at("other"), desk.at("logs")).unwrap();
+    assert_eq!(desk.call(&["test", "stranger/f.yaml", "--device", "virtual"]).0, Some(0));
+    symlink("../other", desk.at("stranger/logs")).unwrap();
+    let elsewhere = ["test", "stranger/f.yaml", "--device", "virtual", "--out", "stranger"];
+    let (code, text) = desk.call(&elsewhere);
+    assert!(code == Some(1) && text.contains("only files in stranger can be used"), "{text}");
+    let runs = || fs::read_dir(desk.at("other")).unwrap().count();
+    assert_eq!(runs(), 1, "a link inside of the folder is followed");
+    // A case of a run of flows is a folder, which may be a link, too.
+    let run = fs::read_dir(desk.at("other")).unwrap().next().unwrap().unwrap().path();
+    let is_case = |path: &PathBuf| path.is_dir();
+    let mut cases = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path());
+    let case = cases.find(is_case).unwrap();
+    let run = run.display().to_string();
+    let moved = desk.at("secret-run");
+    fs::rename(&case, &moved).unwrap();
+    symlink(&moved, &case).unwrap();
+    assert_eq!(desk.call(&["trace", "report", &run, "-o", "out.html"]).0, Some(0));
+    let page = fs::read_to_string(desk.at("out.html")).unwrap();
+    assert!(page.contains("Cannot read the run in ") && page.contains("can be used"), "{run}");
 }
 
 #[test]
