@@ -128,7 +128,7 @@ fn record_command(options: &RecordingOptions, duration: Duration) -> Result<Shel
 /// Prints the journals of recordings whose process has ended.
 fn left_command() -> ShellCommand {
     ShellCommand::new(
-        "for f in /data/local/tmp/thumbwire-recording-*; do \
+        "for f in /data/local/tmp/thumbwire-recording-*; do [ -f $f ] || continue; \
          case \"$(cat /proc/${f##*-}/cmdline 2>/dev/null)\" in *screenrecord*) ;; \
          *) cat $f 2>/dev/null;; esac; done",
     )
