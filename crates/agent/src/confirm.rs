@@ -1,7 +1,7 @@
 //! Questions to the user: those that a policy asks, and those before a risky action.
 //!
 //! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need
-//! approval, and [`risk()`] which ones are risky, by the text of their target; [`approve`] asks for
+//! approval, and [`verdict`] which ones are risky, by the text of their target; [`approve`] asks for
 //! it. Questions go through [`Call::ask`]; whether anybody is there to answer is up to the caller,
 //! and a question ends with its call. A "no" is final: the same act is refused from then on without
 //! a question, also by another way and in a resumed run
@@ -9,6 +9,7 @@
 //! without echo ([`Call::ask`]'s `ask_secret`) and stored in the vault; the policy learns only its
 //! name.
 
+mod clients;
 mod risk;
 
 use std::collections::HashSet;
@@ -23,7 +24,8 @@ use crate::functions::{FunctionProvider, FunctionResult, Phone};
 use crate::policy::decision::FunctionCall;
 use crate::policy::observation::Function;
 use crate::secrets::Vault;
-pub(super) use risk::{needs_screen, risk, touched_label};
+pub use clients::ConfirmedPerform;
+pub(super) use risk::{Act, UnknownButton, Verdict, touched_label, verdict};
 use thumbwire_core::action::{Call, Question, UserAnswer, agrees};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::trace::format::RefusedAct;
@@ -79,25 +81,47 @@ pub(super) async fn approve(
         let reason = "the user has refused this before, which is final: do not try it again; find another way, or end with FAIL";
         return Err(reason.to_owned().into());
     }
-    if !call.ask.is_interactive() {
-        return Err(NOBODY.to_owned().into());
+    if call.ask.is_interactive() {
+        AgentEvent::UserAsked { question: question.to_owned() }.send(watch);
     }
-    AgentEvent::UserAsked { question: question.to_owned() }.send(watch);
-    let answer = in_time(call, call.ask.ask(&Question::yes_or_no(question))).await;
     let no = |reason: &str| Err(NotDone { reason: reason.into(), refused: Some(act.clone()) });
-    match answer {
-        None => Err("the run ended before the user answered".to_owned().into()),
-        Some(UserAnswer::Text(answer)) if agrees(&answer) => Ok(()),
-        Some(UserAnswer::Text(_)) => {
+    match agreed(call, question).await {
+        Ok(()) => Ok(()),
+        Err(Unapproved::Said) => {
             no("the user said no: do not try it again; find another way, or end with FAIL")
         }
-        Some(UserAnswer::Declined) => {
+        Err(Unapproved::Declined) => {
             no("the user declined: do not try it again; find another way, or end with FAIL")
         }
-        Some(UserAnswer::Dismissed) => no(
+        Err(Unapproved::Dismissed) => no(
             "the user closed the question without an answer, which counts as no: find another way, or end with FAIL and say so",
         ),
-        Some(UserAnswer::NoUser) => Err(NOBODY.to_owned().into()),
+        Err(Unapproved::Nobody) => Err(NOBODY.to_owned().into()),
+        Err(Unapproved::Ended) => Err("the run ended before the user answered".to_owned().into()),
+    }
+}
+
+/// Why an act is not approved.
+enum Unapproved {
+    Said,
+    Declined,
+    Dismissed,
+    Nobody,
+    Ended,
+}
+
+/// Asks the user to approve something.
+async fn agreed(call: &Call, question: &str) -> Result<(), Unapproved> {
+    if !call.ask.is_interactive() {
+        return Err(Unapproved::Nobody);
+    }
+    match in_time(call, call.ask.ask(&Question::yes_or_no(question))).await {
+        None => Err(Unapproved::Ended),
+        Some(UserAnswer::Text(answer)) if agrees(&answer) => Ok(()),
+        Some(UserAnswer::Text(_)) => Err(Unapproved::Said),
+        Some(UserAnswer::Declined) => Err(Unapproved::Declined),
+        Some(UserAnswer::Dismissed) => Err(Unapproved::Dismissed),
+        Some(UserAnswer::NoUser) => Err(Unapproved::Nobody),
     }
 }
 

@@ -24,7 +24,7 @@ mod skill;
 #[cfg(test)]
 mod tests;
 
-pub use confirm::ConfirmMode;
+pub use confirm::{ConfirmMode, ConfirmedPerform};
 pub use event::AgentEvent;
 pub use model::{ContentPart, Message, Prompt, Role};
 pub use model_policy::ModelPolicy;
@@ -36,7 +36,7 @@ pub use policy::observation::{
     AnomalyKind, AppRow, CompletedCall, ControlRow, Function, LaunchableApp, Observation,
     PastAction,
 };
-pub use policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
+pub use policy::{ButtonQuestion, Judgement, Planning, Policy, PolicyError, PolicyOutput, Rating};
 pub use prompt::coordinates::CoordinateUnit;
 pub use prompt::examples::Examples;
 pub use prompt::knowledge::Knowledge;

@@ -54,6 +54,11 @@ pub trait Model: Send + Sync {
         ToolSupport::No
     }
 
+    /// Whether it answers other questions than those of a run's steps.
+    fn answers_asides(&self) -> bool {
+        true
+    }
+
     /// Answers a prompt. `schema` is the JSON schema for the answer, for endpoints that can enforce
     /// one. `on_text` receives the text as it arrives; if a stream breaks off and is retried, it
     /// receives a line break and the text from the start. Retries and time limits are up to the

@@ -4,8 +4,9 @@
 //! Start with [`ModelPolicy`]. The prompt is in `prompt`, the parsing in `reply`. How to talk to a
 //! provider, and when to retry a request, is up to the model.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -15,13 +16,15 @@ use crate::model::{Model, ModelResponse, Prompt, PromptPart, ToolSupport, Usage}
 use crate::options::{PromptForm, ScreenshotMode};
 use crate::policy::decision::{AgentStatus, Decision};
 use crate::policy::observation::Observation;
-use crate::policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
+use crate::policy::{
+    ButtonQuestion, Judgement, Planning, Policy, PolicyError, PolicyOutput, Rating,
+};
 use crate::prompt::coordinates::{CoordinateSpace, CoordinateUnit};
 use crate::prompt::examples::Examples;
 use crate::prompt::knowledge::Knowledge;
 use crate::prompt::{self, AnswerStyle, PromptStyle};
 use crate::reply::{self, UnusableReply};
-use thumbwire_base::truncate;
+use thumbwire_base::{lock, truncate};
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
 use tokio::time::Instant;
@@ -43,6 +46,8 @@ pub struct ModelPolicy {
     unit: CoordinateUnit,
     examples: Examples,
     knowledge: Knowledge,
+    /// What the model said of buttons in this run.
+    ratings: Mutex<HashMap<ButtonQuestion, bool>>,
     /// Whether the planner was asked.
     planned: AtomicBool,
     /// Whether the functions are listed in the prompt, because native calls did not work in this
@@ -65,6 +70,7 @@ impl ModelPolicy {
             form: PromptForm::default(),
             examples: Examples::default(),
             knowledge: Knowledge::default(),
+            ratings: Mutex::default(),
             planned: AtomicBool::new(false),
             lists_functions: AtomicBool::new(false),
             sends_text_only: AtomicBool::new(false),
@@ -305,6 +311,28 @@ impl Policy for ModelPolicy {
         let ModelReply { prompt, answer, value, spent, .. } = asked;
         let reply::ParsedJudgement { reached, reason } = value;
         Ok(Some(Judgement { reached, reason, prompt, response: answer.transcript(), spent }))
+    }
+
+    async fn rate(
+        &self,
+        button: &ButtonQuestion,
+        call: &Call,
+        watch: &dyn EventSink,
+    ) -> Result<Option<Rating>, PolicyError> {
+        let model = self.judge.as_ref().unwrap_or(&self.model);
+        if !model.answers_asides() {
+            return Ok(None);
+        }
+        let known = lock(&self.ratings).get(button).copied();
+        if let Some(risky) = known {
+            return Ok(Some(Rating { risky, spent: Usage::default() }));
+        }
+        let schema = prompt::rating_schema();
+        let read =
+            |answer: &ModelResponse| Ok(reply::parse_rating(&answer.text, answer.truncated)?);
+        let asked = ask(&**model, prompt::rating(button), &schema, read, call, watch).await?;
+        lock(&self.ratings).insert(button.clone(), asked.value);
+        Ok(Some(Rating { risky: asked.value, spent: asked.spent }))
     }
 }
 

@@ -58,6 +58,44 @@ pub trait Policy: Send + Sync {
             None => Ok(None),
         }
     }
+
+    /// Says whether pressing a button may do something that cannot be undone. `None` if this
+    /// policy cannot tell.
+    ///
+    /// # Errors
+    /// As [`Policy::decide`].
+    async fn rate(
+        &self,
+        button: &ButtonQuestion,
+        call: &Call,
+        watch: &dyn EventSink,
+    ) -> Result<Option<Rating>, PolicyError> {
+        match self.inner() {
+            Some(inner) => inner.rate(button, call, watch).await,
+            None => Ok(None),
+        }
+    }
+}
+
+/// A button that somebody has to judge before it is pressed. Its texts are of the screen: strangers
+/// wrote them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ButtonQuestion {
+    /// The app that shows it, if known.
+    pub app: Option<String>,
+    /// What it says.
+    pub label: String,
+    /// What the dialog around it says; empty if it is in none.
+    pub dialog: Vec<String>,
+}
+
+/// What a model says of a button.
+#[derive(Debug, Clone)]
+pub struct Rating {
+    /// Whether pressing it may do something that cannot be undone.
+    pub risky: bool,
+    /// The usage; none if the answer was known.
+    pub spent: Usage,
 }
 
 /// A decision and how it came about.

@@ -13,6 +13,7 @@ mod judge;
 pub(crate) mod knowledge;
 mod list;
 mod plan;
+mod rating;
 mod response_schema;
 mod system;
 mod tools;
@@ -31,7 +32,8 @@ use thumbwire_base::truncate;
 pub(super) use judge::judgement;
 pub use list::readable;
 pub(super) use plan::plan;
-pub(super) use response_schema::{decision_schema, judgement_schema, plan_schema};
+pub(super) use rating::rating;
+pub(super) use response_schema::{decision_schema, judgement_schema, plan_schema, rating_schema};
 pub(super) use system::AnswerStyle;
 
 /// How a prompt is written.

@@ -16,7 +16,9 @@ use crate::policy::decision::Decision;
 use crate::policy::observation::Function;
 
 pub(super) use native::{FAIL, FINISH, UPDATE_PLAN, only_plans, step as native_step};
-pub(super) use read::{ParsedJudgement, calls, parse_judgement, parse_plan, unchecked};
+pub(super) use read::{
+    ParsedJudgement, calls, parse_judgement, parse_plan, parse_rating, unchecked,
+};
 
 /// Parses a decision. `cut_off` says that the model's output was truncated.
 ///

@@ -378,6 +378,9 @@ impl<'a> SessionCall<'a> {
             Action::PushFile { path, to, overwrite } => self.push_file(&path, to, overwrite).await,
             Action::PullFile { path, name } => self.pull_file(&path, name).await,
             Action::Touch(gesture) => self.attached().await?.touch(gesture).await,
+            Action::Locate { target, for_text } => {
+                self.attached().await?.locate(&target, for_text).await
+            }
             Action::TapElement(target) => self.attached().await?.tap_element(&target).await,
             Action::Type(typing) => self.attached().await?.type_text(&typing, call.deadline).await,
             Action::FindElements(criteria) => self.attached().await?.find(&criteria).await,

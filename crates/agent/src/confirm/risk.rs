@@ -2,27 +2,29 @@
 //! languages. Functions of apps always are, because their protocol does not say which of them only
 //! read.
 //!
-//! Start with [`risk`]. Text cannot tell what a button really does. This catches what has a plain
-//! name; it is not a guarantee. [`words`] knows the words, [`touched`] what a touch reaches. The
+//! Start with [`verdict`]. [`act`] says what an action does to the screen, [`touched`] what it
+//! reaches there, [`words`] knows risky words and [`harmless`] those that are not. Text cannot tell
+//! what a button really does. This catches what has a plain name; it is not a guarantee. The
 //! screen may have talked the policy into its words: what the call itself says counts only where
 //! nothing else is known.
 
+mod act;
+mod harmless;
 mod touched;
 mod words;
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
 use thumbwire_base::truncate;
 use thumbwire_base::visible::{name, quoted, without_hidden};
 use thumbwire_core::snapshot::Snapshot;
-use thumbwire_core::toolset::app_tools::is_app_tool;
 use thumbwire_core::trace::format::RefusedAct;
+use thumbwire_device::Point;
 use thumbwire_device::link_address::LinkKind;
-use thumbwire_device::{KeyCode, Point, text_field};
 
-use crate::policy::decision::FunctionCall;
-use crate::safeguards::screen_state::ScreenState;
+pub(crate) use act::Act;
+use act::{ActKind, KeyPress, Place};
+use harmless::is_harmless;
 use touched::Touched;
 use words::{CALL, DELETE, PAY, SEND, agrees, risk_of_label, risk_of_sentence};
 
@@ -111,226 +113,223 @@ impl Risk {
 const BY_AN_APP: &str = "let an app act on its own";
 /// The screen does not tell.
 const UNKNOWN: &str = "do anything";
-/// The longest arguments in a question, in characters.
-const MAX_ARGUMENTS: usize = 300;
+/// What a button may do that nobody can tell anything of.
+const LASTING: &str = "do something that cannot be undone";
 /// The longest text of the screen in a question, and the longest address, in characters.
 const MAX_TEXT: usize = 80;
 const MAX_ADDRESS: usize = 200;
 
-/// Whether the call may do something that cannot be undone, as far as text tells. The screen is the
-/// present one, with the numbers that the call uses. `acts` as in
-/// [`Function`](crate::policy::observation::Function).
-pub(crate) fn risk(call: &FunctionCall, acts: bool, screen: &ScreenState) -> Option<Risk> {
-    if is_app_tool(&call.function) {
-        let arguments = Value::from(call.arguments.clone()).to_string();
-        let text = format!("{} {}", call.function, truncate(&arguments, MAX_ARGUMENTS));
-        return Some(Risk::new(BY_AN_APP, text, How::CallApp));
+/// What is known about an act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Harmless,
+    Unknown(UnknownButton),
+    Risky(Risk),
+}
+
+/// A button whose text says neither that pressing it is risky nor that it is harmless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnknownButton {
+    /// What it says.
+    pub label: String,
+    /// What the dialog around it says; empty if it is in none.
+    pub dialog: Vec<String>,
+    /// Whether it is plainly a button, or ends a dialog or a form: something happens then. Others
+    /// may be tabs, tiles or links.
+    is_plain: bool,
+    how: How,
+}
+
+impl UnknownButton {
+    /// The risk, if this is the answer of somebody who was asked what the button does: whether that
+    /// is risky. Without an answer, plain buttons are.
+    pub(crate) fn judged(self, answer: Option<bool>) -> Option<Risk> {
+        let Self { label, dialog, is_plain, how } = self;
+        let about = dialog.into_iter().next().unwrap_or_default();
+        let risk = || Risk { about, ..Risk::new(LASTING, label, how) };
+        answer.unwrap_or(is_plain).then(risk)
     }
-    if let Some(url) = call.arguments.get("url").and_then(Value::as_str) {
-        return risk_of_address(url);
+}
+
+impl From<Option<Risk>> for Verdict {
+    fn from(risk: Option<Risk>) -> Self {
+        risk.map_or(Self::Harmless, Self::Risky)
     }
-    match &*call.function {
-        "press_key" => risk_of_key(call, screen),
-        "type_text" => risk_of_typing(call, screen),
-        "swipe" | "drag" => risk_of_path(call, screen),
-        "scroll" => risk_of_scroll(call, screen),
-        name if HARMLESS.contains(&name) || !acts => None,
-        _ if touches(call) => risk_of_touch(call, screen),
-        _ => {
-            let arguments = Value::from(call.arguments.clone()).to_string();
-            let text = format!("{} {}", call.function, truncate(&arguments, MAX_ARGUMENTS));
-            Some(Risk::new(UNKNOWN, text, How::Run))
+}
+
+impl Verdict {
+    /// The worse one of two.
+    fn or(self, other: impl FnOnce() -> Self) -> Self {
+        match (self, other) {
+            (Self::Risky(risk), _) => Self::Risky(risk),
+            (own, other) => match (own, other()) {
+                (own, Self::Harmless) => own,
+                (_, other @ Self::Risky(_)) | (Self::Harmless, other) => other,
+                (own, _) => own,
+            },
         }
     }
 }
 
-/// Functions that press nothing in an app. One that is not named here is judged by what it touches;
-/// one that touches nothing is risky.
-const HARMLESS: [&str; 9] = [
-    "back",
-    "home",
-    "recents",
-    "launch_app",
-    "get_clipboard",
-    "set_clipboard",
-    "wait",
-    "wait_for",
-    "ask",
-];
-
-/// Whether [`risk`] depends on what is on the screen.
-pub(crate) fn needs_screen(call: &FunctionCall) -> bool {
-    let is_judged = match &*call.function {
-        "press_key" => key(call).is_some(),
-        "swipe" | "drag" => true,
-        "scroll" => call.control().is_some(),
-        _ => touches(call),
-    };
-    is_judged && !is_app_tool(&call.function)
+/// Whether the act may do something that cannot be undone, as far as text tells. The screen is the
+/// present one; `None` if it cannot be read.
+pub(crate) fn verdict(act: &Act<'_>, screen: Option<&Snapshot>) -> Verdict {
+    match &act.kind {
+        ActKind::Nothing => Verdict::Harmless,
+        ActKind::Touch(place) => of_touch(act, place, screen),
+        ActKind::Path { from, to, is_drag } => of_path(act, (*from, *to), *is_drag, screen),
+        ActKind::Scroll { place, is_sideways } => of_scroll(place, *is_sideways, screen),
+        ActKind::Press(key) => of_key(act, *key, screen),
+        ActKind::Type { place, has_enter } => of_typing(act, place.as_ref(), *has_enter, screen),
+        ActKind::Open(url) => risk_of_address(url).into(),
+        ActKind::CallApp => Verdict::Risky(Risk::new(BY_AN_APP, &*act.words, How::CallApp)),
+        ActKind::Known(what) => Verdict::Risky(Risk::new(what, &*act.words, How::Run)),
+        ActKind::Unknown => Verdict::Risky(Risk::new(UNKNOWN, &*act.words, How::Run)),
+    }
 }
 
-/// What the control that the call touches says; `None` if it says nothing, or if the call touches
+/// What the control that the act begins at says; `None` if it says nothing, or if the act is for
 /// none.
-pub(crate) fn touched_label(call: &FunctionCall, screen: &ScreenState) -> Option<String> {
-    let is_touch = touches(call) && !is_app_tool(&call.function);
-    let touched = if is_touch { touched(call, screen) } else { None };
-    Some(truncate(&touched?.labels().into_iter().next()?, MAX_TEXT))
+pub(crate) fn touched_label(act: &Act<'_>, screen: Option<&Snapshot>) -> Option<String> {
+    let touched = Touched::place(screen?, act.place()?)?;
+    Some(truncate(&touched.labels().into_iter().next()?, MAX_TEXT))
 }
 
-/// Whether the call is for a control or a place.
-fn touches(call: &FunctionCall) -> bool {
-    let has = |name: &str| call.arguments.contains_key(name);
-    let is_calm = matches!(&*call.function, "scroll" | "wait" | "wait_for" | "pinch" | "zoom");
-    !is_calm && (has("control_id") || (has("x") && has("y")) || has("start_x"))
-}
-
-/// What the call touches; `None` if the screen does not show it.
-fn touched<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<Touched<'a>> {
-    let controls = screen.controls.as_ref()?;
-    if call.arguments.get("control_id").is_some_and(Value::is_string) {
-        return Touched::control(controls, call.control()?);
-    }
-    let at = point(call, "x", "y").or_else(|| point(call, "start_x", "start_y"))?;
-    Some(Touched::point(&controls.snapshot, at))
-}
-
-fn point(call: &FunctionCall, x: &str, y: &str) -> Option<Point> {
-    let whole = |name: &str| {
-        let value = call.arguments.get(name)?.as_f64()?;
-        // Screens are smaller than that.
-        (value.abs() < 1e6).then_some(value.round() as i32)
-    };
-    Some(Point { x: whole(x)?, y: whole(y)? })
-}
-
-fn risk_of_touch(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
-    match touched(call, screen) {
-        Some(touched) => risk_of(&touched, How::Touch),
-        None => {
-            // Nothing better is known.
-            let label = call.arguments.get("control_name").and_then(Value::as_str);
-            let by_label = label
-                .and_then(|label| Some(Risk::new(risk_of_label(label, true)?, label, How::Touch)));
-            by_label.or_else(|| screen.controls.is_none().then(|| blind(call)))
+fn of_touch(act: &Act<'_>, place: &Place<'_>, screen: Option<&Snapshot>) -> Verdict {
+    match (screen.and_then(|screen| Touched::place(screen, place)), place) {
+        (Some(touched), _) => of(&touched, How::Touch),
+        // Nothing better is known than what the caller says.
+        (None, Place::Missing(Some(label))) if risk_of_label(label, true).is_some() => {
+            risk_of_label(label, true).map(|what| Risk::new(what, *label, How::Touch)).into()
         }
+        (None, _) => screen.is_none().then(|| blind(act)).into(),
     }
 }
 
-fn blind(call: &FunctionCall) -> Risk {
-    let arguments = Value::from(call.arguments.clone());
-    Risk::new(UNKNOWN, format!("{} {arguments}", call.function), How::Blind)
+fn blind(act: &Act<'_>) -> Risk {
+    Risk::new(UNKNOWN, &*act.words, How::Blind)
 }
 
 /// Judges a control by its labels; if it says yes to something, by what it says yes to.
-fn risk_of(touched: &Touched<'_>, how: How) -> Option<Risk> {
+fn of(touched: &Touched<'_>, how: How) -> Verdict {
     if touched.is_text_field() {
-        return None;
+        return Verdict::Harmless;
     }
     let labels = touched.labels();
     let is_button = touched.is_button();
     let by_label = labels.iter().find_map(|label| Some((risk_of_label(label, is_button)?, label)));
     if let Some((what, label)) = by_label {
         let about = touched.row(label);
-        return Some(Risk { about, ..Risk::new(what, label.clone(), how) });
+        return Verdict::Risky(Risk { about, ..Risk::new(what, label.clone(), how) });
     }
     let agreement = labels.iter().find(|label| agrees(label));
-    let agreement =
-        agreement.or_else(|| labels.first().filter(|_| touched.is_positive_button()))?;
-    let said = touched.surroundings();
-    let (what, about) = said.into_iter().find_map(|said| Some((risk_of_sentence(&said)?, said)))?;
-    Some(Risk { about, ..Risk::new(what, agreement.clone(), how) })
+    let says_yes = agreement.or_else(|| labels.first().filter(|_| touched.is_positive_button()));
+    if let Some(label) = says_yes {
+        let mut said = touched.surroundings().into_iter();
+        let by_dialog = said.find_map(|said| Some((risk_of_sentence(&said)?, said)));
+        if let Some((what, about)) = by_dialog {
+            return Verdict::Risky(Risk { about, ..Risk::new(what, label.clone(), how) });
+        }
+    }
+    match labels.into_iter().next() {
+        Some(label) if !is_harmless(&label) && !agrees(&label) => {
+            let is_plain = is_button || touched.ends_form();
+            if !is_plain && !touched.is_pressed() {
+                return Verdict::Harmless;
+            }
+            let dialog = if touched.is_in_dialog() { touched.surroundings() } else { Vec::new() };
+            Verdict::Unknown(UnknownButton { label, dialog, is_plain, how })
+        }
+        _ => Verdict::Harmless,
+    }
 }
 
 /// Typing taps its control first. That is harmless on a text field, and judged like any other tap
 /// elsewhere.
-fn risk_of_typing(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
-    let text = call.arguments.get("text").and_then(Value::as_str).unwrap_or_default();
-    let has_enter = text.contains(['\n', '\r']);
-    match touched(call, screen) {
-        Some(field) if field.is_text_field() && !has_enter => None,
-        Some(field) if has_enter => risk_of_enter(field),
-        _ => risk_of_touch(call, screen),
+fn of_typing(
+    act: &Act<'_>,
+    place: Option<&Place<'_>>,
+    has_enter: bool,
+    screen: Option<&Snapshot>,
+) -> Verdict {
+    let Some(place) = place else {
+        return if has_enter { of_key(act, KeyPress::Enter, screen) } else { Verdict::Harmless };
+    };
+    match screen.and_then(|screen| Touched::place(screen, place)) {
+        Some(field) if field.is_text_field() && !has_enter => Verdict::Harmless,
+        Some(field) if has_enter => of_enter(&field),
+        _ => of_touch(act, place, screen),
     }
 }
 
 /// A movement that Android takes for a tap, a slider that pays, a row that is swiped away, a thing
 /// that is dropped on another. Lists are scrolled up and down, which presses nothing.
-fn risk_of_path(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
-    let ends = (point(call, "start_x", "start_y"), point(call, "end_x", "end_y"));
-    let (Some(from), Some(to)) = ends else { return risk_of_touch(call, screen) };
-    let snapshot = screen.controls.as_ref().map(|controls| &*controls.snapshot);
+fn of_path(
+    act: &Act<'_>,
+    (from, to): (Point, Point),
+    is_drag: bool,
+    screen: Option<&Snapshot>,
+) -> Verdict {
     let (across, down) = (from.x.abs_diff(to.x), from.y.abs_diff(to.y));
-    let is_tap = across.max(down) <= touch_slop(snapshot);
-    let is_drag = call.function == "drag";
+    let is_tap = across.max(down) <= touch_slop(screen);
     let (begins, ends) = (is_tap || is_drag || across > down, is_tap || is_drag);
-    let Some(snapshot) = snapshot else { return begins.then(|| blind(call)) };
-    let at = |is_meant: bool, at| is_meant.then(|| Touched::point(snapshot, at));
-    let touched = [at(begins, from), at(ends, to)];
-    touched.iter().flatten().find_map(|touched| risk_of(touched, How::Touch))
+    let Some(screen) = screen else { return begins.then(|| blind(act)).into() };
+    let at = |is_meant: bool, at| match is_meant {
+        true => of(&Touched::point(screen, at), How::Touch),
+        false => Verdict::Harmless,
+    };
+    at(begins, from).or(|| at(ends, to))
 }
 
 /// How far a finger may move in a tap, in pixels, rounded up: Android's `ViewConfiguration` allows
 /// 8 dp, which is 2 to 3 % of a phone's width. Of an unknown screen, enough for the largest.
-fn touch_slop(snapshot: Option<&Snapshot>) -> u32 {
-    let Some(root) = snapshot.and_then(|snapshot| snapshot.tree.nodes.first()) else { return 100 };
+fn touch_slop(screen: Option<&Snapshot>) -> u32 {
+    let Some(root) = screen.and_then(|screen| screen.tree.nodes.first()) else { return 100 };
     let root = root.bounds;
     let side = root.right.abs_diff(root.left).min(root.bottom.abs_diff(root.top));
     (side / 25).max(24)
 }
 
 /// What is scrolled sideways may be a slider, and a swipe inside a button is a tap.
-fn risk_of_scroll(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
-    call.control()?;
-    let direction = call.arguments.get("direction").and_then(Value::as_str);
-    let touched = touched(call, screen)?;
-    let is_meant = matches!(direction, Some("left" | "right")) || touched.is_button();
-    if is_meant { risk_of(&touched, How::Touch) } else { None }
+fn of_scroll(place: &Place<'_>, is_sideways: bool, screen: Option<&Snapshot>) -> Verdict {
+    match screen.and_then(|screen| Touched::place(screen, place)) {
+        Some(touched) if is_sideways || touched.is_button() => of(&touched, How::Touch),
+        _ => Verdict::Harmless,
+    }
 }
 
 /// Enter presses the focused button, or does what the button beside the field does.
-fn risk_of_enter(field: Touched<'_>) -> Option<Risk> {
+fn of_enter(field: &Touched<'_>) -> Verdict {
     if !field.is_text_field() {
-        return risk_of(&field, How::Key("Enter"));
+        return of(field, How::Key(KeyPress::Enter.name()));
     }
     // Others, such as "Remove" or "Call", are not what Enter in a field stands for.
-    let beside = field.buttons_beside();
-    beside
-        .iter()
-        .filter_map(|button| risk_of(button, How::Enter))
-        .find(|risk| [PAY, SEND].contains(&risk.what))
+    let risk_of = |button: &Touched<'_>| match of(button, How::Enter) {
+        Verdict::Risky(risk) if [PAY, SEND].contains(&risk.what) => Some(risk),
+        _ => None,
+    };
+    field.buttons_beside().iter().find_map(risk_of).into()
 }
 
-/// The key that the call presses, as the question calls it; `None` for one that is never risky.
-fn key(call: &FunctionCall) -> Option<&'static str> {
-    let key = call.arguments.get("key_code").and_then(Value::as_str)?;
-    let code = KeyCode::from_name(key)?.name().into_owned();
-    Some(match code.trim_start_matches("KEYCODE_") {
-        "CALL" => "Call",
-        "ENTER" | "NUMPAD_ENTER" => "Enter",
-        "DPAD_CENTER" | "SPACE" | "BUTTON_A" | "BUTTON_SELECT" | "BUTTON_START" => "the select key",
-        "DEL" | "FORWARD_DEL" => "Delete",
-        _ => return None,
-    })
-}
-
-fn risk_of_key(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
-    let key = key(call)?;
-    if key == "Call" {
-        return Some(Risk::new(CALL, "", How::Key(key)));
+fn of_key(act: &Act<'_>, key: KeyPress, screen: Option<&Snapshot>) -> Verdict {
+    let how = How::Key(key.name());
+    if key == KeyPress::Call {
+        return Verdict::Risky(Risk::new(CALL, "", how));
     }
-    let Some(controls) = &screen.controls else { return Some(blind(call)) };
-    let nodes = &controls.snapshot.tree.nodes;
-    let focused = nodes.iter().rposition(|node| node.flags.focused)?;
-    let is_field = text_field::is_text_field(&nodes[focused]);
-    let touched = Touched::node(&controls.snapshot, focused);
-    match (key, is_field) {
-        ("Enter", true) => risk_of_enter(touched),
-        (_, true) => None,
-        ("Delete", false) => {
+    let Some(screen) = screen else { return Verdict::Risky(blind(act)) };
+    let nodes = &screen.tree.nodes;
+    let Some(focused) = nodes.iter().rposition(|node| node.flags.focused) else {
+        return Verdict::Harmless;
+    };
+    let touched = Touched::node(screen, focused);
+    match (key, touched.is_text_field()) {
+        (KeyPress::Enter, true) => of_enter(&touched),
+        (_, true) => Verdict::Harmless,
+        (KeyPress::Delete, false) => {
             let text = touched.labels().into_iter().next().unwrap_or_default();
-            Some(Risk::new(DELETE, text, How::Key(key)))
+            Verdict::Risky(Risk::new(DELETE, text, how))
         }
-        _ => risk_of(&touched, How::Key(key)),
+        (_, false) => of(&touched, how),
     }
 }
 
@@ -359,10 +358,27 @@ fn risk_of_address(url: &str) -> Option<Risk> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::policy::decision::FunctionCall;
+    use crate::safeguards::screen_state::ScreenState;
     use crate::safeguards::screen_state::made::{buttons, node, scene};
+
+    fn judged(call: &FunctionCall, acts: bool, screen: &ScreenState) -> Verdict {
+        let controls = screen.controls.as_deref();
+        let act = Act::of_call(call, acts, controls);
+        verdict(&act, controls.map(|controls| &*controls.snapshot))
+    }
+
+    /// The risk where nobody can be asked what an unknown button does.
+    fn risk(call: &FunctionCall, acts: bool, screen: &ScreenState) -> Option<Risk> {
+        match judged(call, acts, screen) {
+            Verdict::Risky(risk) => Some(risk),
+            Verdict::Unknown(button) => button.judged(None),
+            Verdict::Harmless => None,
+        }
+    }
 
     fn call(function: &str, arguments: Value) -> FunctionCall {
         FunctionCall {
@@ -498,6 +514,43 @@ mod tests {
             "About to run \"shake {\\\"times\\\":2}\", which may do anything. Go ahead?"
         );
         assert_eq!(risk(&shake, false, &screen), None);
+    }
+
+    /// Somebody who knows what the button does decides; where there is nobody, whether it is plainly
+    /// a button.
+    #[test]
+    fn button_that_no_list_knows_is_unknown() {
+        let tile = |class: &str, text: &str| {
+            let mut tile = node(class, text, 0);
+            tile.class = format!("android.view.{class}").into();
+            scene("app", vec![tile])
+        };
+        let press = |screen: &ScreenState| {
+            judged(&click(json!({ "control_id": "1", "control_name": "x" })), true, screen)
+        };
+        let unknown = |verdict: Verdict| match verdict {
+            Verdict::Unknown(button) => button,
+            other => panic!("{other:?}"),
+        };
+        let button = unknown(press(&buttons(&["Let the chips fall"])));
+        assert_eq!((&*button.label, button.dialog.len()), ("Let the chips fall", 0));
+        assert_eq!(button.clone().judged(Some(false)), None);
+        let risk = button.clone().judged(None).unwrap();
+        assert_eq!(
+            risk.question(Some("app")),
+            "About to tap \"Let the chips fall\" in app, which may do something that cannot be undone. Go ahead?"
+        );
+        assert_eq!(button.judged(Some(true)), Some(risk));
+        let view = unknown(press(&tile("View", "Timer")));
+        assert_eq!((view.clone().judged(None), view.judged(Some(true)).is_some()), (None, true));
+        for known in ["Cancel", "Open settings", "7", "×", "Next", "Nicht jetzt", "Call history"] {
+            assert_eq!(press(&buttons(&[known])), Verdict::Harmless, "{known}");
+        }
+        let asked = dialog("Shall it be?", "So be it");
+        let (number, _) = asked.nodes().find(|(_, node)| node.text == "So be it").unwrap();
+        let press = click(json!({ "control_id": number.to_string(), "control_name": "So be it" }));
+        let button = unknown(judged(&press, true, &asked));
+        assert!(button.judged(None).is_some());
     }
 
     #[test]

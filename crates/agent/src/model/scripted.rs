@@ -194,6 +194,11 @@ impl Model for ScriptedModel {
         }
     }
 
+    fn answers_asides(&self) -> bool {
+        // The script has the answers of a run's steps, in order.
+        false
+    }
+
     async fn complete(
         &self,
         prompt: &Prompt,

@@ -51,6 +51,16 @@ pub(crate) fn decision_schema(functions: &[Function]) -> Value {
     })
 }
 
+/// The schema of what is said of a button.
+pub(crate) fn rating_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "risky": { "type": "boolean" } },
+        "required": ["risky"],
+        "additionalProperties": false,
+    })
+}
+
 /// The schema of a judgement.
 pub(crate) fn judgement_schema() -> Value {
     json!({

@@ -145,21 +145,34 @@ pub(crate) struct ParsedJudgement {
 /// # Errors
 /// As [`unresolved`].
 pub(crate) fn parse_judgement(reply: &str, cut_off: bool) -> Result<ParsedJudgement, String> {
-    let has =
-        |value: &Value| value.as_object().is_some_and(|object| get(object, &["reached"]).is_some());
-    let found = best(reply, &shown(reply), cut_off, "reached", has, has)?;
-    if found.twice.iter().any(|key| key.eq_ignore_ascii_case("reached")) {
-        return Err("`reached` appears twice with different values".into());
+    let (reached, object) = verdict(reply, cut_off, "reached")?;
+    Ok(ParsedJudgement { reached, reason: text(&object, &["why", "reason"]) })
+}
+
+/// Parses what was said of a button: whether it is risky.
+///
+/// # Errors
+/// As [`unresolved`].
+pub(crate) fn parse_rating(reply: &str, cut_off: bool) -> Result<bool, String> {
+    Ok(verdict(reply, cut_off, "risky")?.0)
+}
+
+/// An object with true or false under this key.
+fn verdict(reply: &str, cut_off: bool, key: &str) -> Result<(bool, Map<String, Value>), String> {
+    let has = |value: &Value| value.as_object().is_some_and(|object| get(object, &[key]).is_some());
+    let found = best(reply, &shown(reply), cut_off, key, has, has)?;
+    if found.twice.iter().any(|twice| twice.eq_ignore_ascii_case(key)) {
+        return Err(format!("`{key}` appears twice with different values"));
     }
     let object = found.value.as_object().cloned().unwrap_or_default();
-    let reached = get(&object, &["reached"]).cloned().unwrap_or_default();
-    let reached = match &reached {
-        Value::Bool(reached) => *reached,
+    let said = get(&object, &[key]).cloned().unwrap_or_default();
+    let said = match &said {
+        Value::Bool(said) => *said,
         Value::String(word) if ["true", "yes"].contains(&&*word.trim().to_lowercase()) => true,
         Value::String(word) if ["false", "no"].contains(&&*word.trim().to_lowercase()) => false,
-        other => return Err(format!("`reached` must be true or false, not {}", short(other))),
+        other => return Err(format!("`{key}` must be true or false, not {}", short(other))),
     };
-    Ok(ParsedJudgement { reached, reason: text(&object, &["why", "reason"]) })
+    Ok((said, object))
 }
 
 const NOTHING_SAID: &str = "it has neither `action` nor `status`";

@@ -13,10 +13,13 @@ use tokio::time::Instant;
 
 use super::step::{PhaseError, StepInProgress};
 use super::{collect, decide};
-use crate::confirm::{ConfirmMode, NotDone, approve, needs_screen, risk, touched_label};
+use crate::confirm::{
+    Act, ConfirmMode, NotDone, UnknownButton, Verdict, approve, touched_label, verdict,
+};
 use crate::event::AgentEvent;
 use crate::functions::failure_text;
 use crate::options::Safeguards;
+use crate::policy::ButtonQuestion;
 use crate::policy::decision::{AgentStatus, FunctionCall};
 use crate::safeguards::control_name;
 use crate::safeguards::effect::effect;
@@ -92,18 +95,18 @@ struct AimedCall {
 /// # Errors
 /// Why the call must not be made: the names contradict each other, the control is gone, the user
 /// did not agree.
-async fn ready(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCall, NotDone> {
+async fn ready(step: &mut StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCall, NotDone> {
     // An app's argument may have the same name as one of ours, without meaning a control.
     let is_of_app = is_app_tool(&call.function);
     if let Some(listed) = step.screen.state.controls.as_ref().filter(|_| !is_of_app) {
         control_name::check(call, listed)?;
     }
     let aimed = aimed(step, call).await?;
-    let Some((question, act)) = question(step, &aimed) else { return Ok(aimed) };
+    let Some((question, act)) = question(step, &aimed).await else { return Ok(aimed) };
     approve(step.call, step.watch, &question, &act, step.memory.refused()).await?;
     // The user took a while, and the screen may have changed by itself.
     let again = self::aimed(step, call).await?;
-    match self::question(step, &again) {
+    match self::question(step, &again).await {
         Some((_, same)) if same == act => Ok(again),
         _ => Err("the screen changed while the user was asked: choose by what it shows now"
             .to_owned()
@@ -116,7 +119,9 @@ async fn aimed(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCa
     let listed = step.screen.state.controls.as_ref();
     let is_judged = step.confirm != ConfirmMode::Never;
     let is_for_a_control = listed.is_some() && call.control().is_some();
-    if !needs_screen(call) || !(is_judged || is_for_a_control) {
+    let acts = step.functions.acts(&call.function);
+    let needs_screen = Act::of_call(call, acts, None).needs_screen();
+    if !needs_screen || !(is_judged || is_for_a_control) {
         return Ok(AimedCall { call: call.clone(), screen: None });
     }
     let known = step.last_screen();
@@ -155,21 +160,35 @@ async fn aimed(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCa
 
 /// The question to the user before the call, if the operator wants one, and what a no is remembered
 /// by.
-fn question(step: &StepInProgress<'_>, aimed: &AimedCall) -> Option<(String, RefusedAct)> {
-    let AimedCall { call, screen } = aimed;
-    let screen = screen.as_ref().unwrap_or(step.last_screen());
-    let app = screen.app.as_deref();
+async fn question(
+    step: &mut StepInProgress<'_>,
+    aimed: &AimedCall,
+) -> Option<(String, RefusedAct)> {
     if step.confirm == ConfirmMode::Never {
         return None;
     }
+    let AimedCall { call, screen } = aimed;
+    let screen = screen.as_ref().unwrap_or(step.last_screen()).clone();
+    let app = screen.app.as_deref();
     let acts = step.functions.acts(&call.function);
-    if let Some(risk) = risk(call, acts, screen) {
+    let controls = screen.controls.as_deref();
+    let snapshot = controls.map(|controls| &*controls.snapshot);
+    let act = Act::of_call(call, acts, controls);
+    let risk = match verdict(&act, snapshot) {
+        Verdict::Harmless => None,
+        Verdict::Risky(risk) => Some(risk),
+        Verdict::Unknown(button) => {
+            let answer = rating(step, &button, app).await;
+            button.judged(answer)
+        }
+    };
+    if let Some(risk) = risk {
         return Some((risk.question(app), risk.act(app)));
     }
     let asks = step.confirm == ConfirmMode::Always && acts;
     asks.then(|| {
         let arguments = Value::from(call.arguments.clone()).to_string();
-        let on = touched_label(call, screen);
+        let on = touched_label(&act, snapshot);
         let place = on.as_ref().map_or(String::new(), |label| format!(" on {}", quoted(label)));
         let question =
             format!("About to run {} {}{place}. Go ahead?", call.function, visible(&arguments));
@@ -181,6 +200,33 @@ fn question(step: &StepInProgress<'_>, aimed: &AimedCall) -> Option<(String, Ref
         let app = app.unwrap_or_default().into();
         (question, RefusedAct { what, app, text, about: String::new() })
     })
+}
+
+/// What the policy's model says of a button that no list knows: whether pressing it is risky.
+/// `None` if there is no model, or if it did not answer.
+async fn rating(
+    step: &mut StepInProgress<'_>,
+    button: &UnknownButton,
+    app: Option<&str>,
+) -> Option<bool> {
+    let asked = ButtonQuestion {
+        app: app.map(str::to_owned),
+        label: button.label.clone(),
+        dialog: button.dialog.clone(),
+    };
+    let rating = step.policy.rate(&asked, step.call, step.watch);
+    match decide::with_timeout(step, rating).await? {
+        Ok(Some(rating)) => {
+            step.spent.add(&rating.spent);
+            Some(rating.risky)
+        }
+        Ok(None) => None,
+        Err(unanswered) => {
+            step.spent.add(&unanswered.spent);
+            tracing::warn!("the model did not say what a button does: {}", unanswered.reason);
+            None
+        }
+    }
 }
 
 /// Follows up on a call, if that is wanted, and keeps the screen for the next step. Returns what

@@ -193,6 +193,14 @@ actions! {
     /// Finds the elements on the screen that match a selector.
     FindElements(ElementSelector) -> FoundElements, Nothing, { .. } => "find elements";
 
+    /// Tells where a tap on an element would go, without tapping it.
+    Locate {
+        /// The element.
+        target: Target,
+        /// Whether it is to get a text: then only a field counts.
+        for_text: bool,
+    } -> TapResult, Nothing, { target, .. } => format!("find element {target}");
+
     /// Lists the controls on the screen by the rules of the UFO MobileAgent servers, numbered from
     /// 1.
     Controls {

@@ -92,7 +92,14 @@ impl AttachedDevice {
         if !guard.allowed.depend_on_front() {
             return Ok(());
         }
-        let front = match guard.front(self.screen.generation()) {
+        let seen = guard.front(self.screen.generation());
+        let is_limited = guard.allowed.are_named() && !guard.allowed.are_all();
+        // A phone changes by itself, and an allowed app can arrange that.
+        let seen = match seen {
+            Some(seen) if is_limited && !self.is_still_in_front(&seen).await => None,
+            seen => seen,
+        };
+        let front = match seen {
             Some(front) => front,
             // No window above an activity of another app leads to a page of Settings.
             None if !guard.allowed.are_named() && self.is_other_activity(SETTINGS).await => {

@@ -58,6 +58,14 @@ impl AttachedDevice {
         self.activity_in_front().await.is_some_and(|front| front.app.0 != app)
     }
 
+    /// Whether the phone tells at once that this app is still in front.
+    pub(super) async fn is_still_in_front(&self, seen: &Foreground) -> bool {
+        match (seen, self.activity_in_front().await) {
+            (Foreground::App(seen), Some(now)) => seen.app == now.app,
+            _ => false,
+        }
+    }
+
     /// What is in front; unknown if the phone does not say.
     pub(super) async fn look_in_front(&self) -> Foreground {
         let generation = self.screen.generation();

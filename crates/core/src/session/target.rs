@@ -45,6 +45,14 @@ impl AttachedDevice {
         Ok(Outcome::Tapped(self.tap_on(target).await?))
     }
 
+    /// Where a tap on the target would go.
+    pub(super) async fn locate(&self, target: &Target, for_text: bool) -> Result<Outcome, Failure> {
+        let aimed_for = if for_text { AimedFor::Text } else { AimedFor::Tap };
+        let found = self.resolve(target, aimed_for).await;
+        let found = found.and_then(|hit| aimed_for.element(target, hit));
+        Ok(Outcome::Tapped(found.map_err(|miss| miss.failure(target))?))
+    }
+
     /// Resolves the target and taps it. The caller holds the action lock.
     pub(super) async fn tap_on(&self, target: &Target) -> Result<TapResult, Failure> {
         let hit = self.aim(target, AimedFor::Tap).await?;
@@ -84,22 +92,8 @@ impl AttachedDevice {
                 (target, _) => self.resolve(target, aimed_for).await,
             };
         }
-        if aimed_for == AimedFor::Text {
-            let numbers = match target {
-                Target::Listed(ElementId::Number(_)) => RefVisibility::Unknown,
-                _ => RefVisibility::Known,
-            };
-            aimed = aimed.and_then(|hit| take_field(hit, numbers));
-        }
-        aimed.map_err(|miss| match miss {
-            TargetError::Unknown => not_found(target, None),
-            TargetError::Because(reason) => missed(target, reason),
-            TargetError::UnderKeyboard => {
-                let reason = HiddenReason::UnderKeyboard;
-                missed(target, format!("it is {}; {}", reason.reason(), reason.next_step()))
-            }
-            TargetError::Failed(failure) => failure,
-        })
+        let aimed = aimed.and_then(|hit| aimed_for.element(target, hit));
+        aimed.map_err(|miss| miss.failure(target))
     }
 
     async fn resolve(
@@ -236,6 +230,20 @@ pub(super) enum AimedFor {
     Text,
 }
 
+impl AimedFor {
+    /// The element to tap where this was found.
+    fn element(self, target: &Target, hit: TapResult) -> Result<TapResult, TargetError> {
+        let numbers = match target {
+            Target::Listed(ElementId::Number(_)) => RefVisibility::Unknown,
+            _ => RefVisibility::Known,
+        };
+        match self {
+            Self::Tap => Ok(hit),
+            Self::Text => take_field(hit, numbers),
+        }
+    }
+}
+
 /// The field that the target of a text stands for. A screen without any field may have something
 /// that opens one; only what speaks of searching is tapped for that, never a button that might send
 /// or delete.
@@ -268,6 +276,20 @@ enum TargetError {
     /// The keyboard covers it.
     UnderKeyboard,
     Failed(Failure),
+}
+
+impl TargetError {
+    fn failure(self, target: &Target) -> Failure {
+        match self {
+            Self::Unknown => not_found(target, None),
+            Self::Because(reason) => missed(target, reason),
+            Self::UnderKeyboard => {
+                let reason = HiddenReason::UnderKeyboard;
+                missed(target, format!("it is {}; {}", reason.reason(), reason.next_step()))
+            }
+            Self::Failed(failure) => failure,
+        }
+    }
 }
 
 impl From<Failure> for TargetError {

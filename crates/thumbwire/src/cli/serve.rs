@@ -426,7 +426,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         ..SessionOptions::default()
     };
     let session = Arc::new(session_with(phones, named.clone(), screenshot_size, options));
-    let hidden: Arc<dyn Perform> = task.redacted(&session);
+    let guarded: Arc<dyn Perform> = task.guarded(&session);
     // One stream: calls, and phones that connect and disconnect.
     let events = session.events().clone();
     if let Some(folder) = &arguments.trace {
@@ -436,7 +436,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         })?;
         events.add(Arc::new(recorder.with_redaction(arguments.redact)));
     }
-    let observed = Arc::new(ObservedPerform::new(hidden, events));
+    let observed = Arc::new(ObservedPerform::new(guarded, events));
     let files = Arc::new(KeptFiles::new(observed));
     let perform = Arc::clone(&files) as Arc<dyn Perform>;
     if let Some(tool) = task.tool(&session, &out, arguments.redact) {

@@ -13,7 +13,7 @@ mod with_agent {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use thumbwire_agent::{RedactedPerform, Vault, run_task};
+    use thumbwire_agent::{ConfirmedPerform, RedactedPerform, Vault, run_task};
     use thumbwire_core::action::Perform;
     use thumbwire_core::session::Session;
     use thumbwire_core::toolset::Tool;
@@ -67,10 +67,6 @@ mod with_agent {
 
         fn model(&self, config: &Config, is_mobile: bool) -> Result<Option<ModelSetup>, CliError> {
             if !self.model.is_there() {
-                if self.confirm.is_given() {
-                    let text = "--confirm requires a model; name one with --model";
-                    return Err(CliError::usage(text));
-                }
                 return Ok(None);
             }
             if !is_mobile {
@@ -84,13 +80,18 @@ mod with_agent {
     }
 
     impl Task {
-        /// The session; without the values of the secrets in what it answers, where there are any.
-        pub(in super::super) fn redacted(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
-            match self.vault.is_empty() {
+        /// The session; without the values of the secrets in what it answers, where there are any,
+        /// and with questions to the user before acts, where they were asked for.
+        pub(in super::super) fn guarded(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
+            let redacted: Arc<dyn Perform> = match self.vault.is_empty() {
                 true => Arc::clone(session) as Arc<dyn Perform>,
                 false => {
                     Arc::new(RedactedPerform::new(Arc::clone(session), Arc::clone(&self.vault)))
                 }
+            };
+            match self.confirm.is_given() {
+                true => Arc::new(ConfirmedPerform::new(redacted, self.confirm.mode())),
+                false => redacted,
             }
         }
 
@@ -138,7 +139,7 @@ mod without_agent {
     }
 
     impl Task {
-        pub(in super::super) fn redacted(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
+        pub(in super::super) fn guarded(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
             Arc::clone(session) as Arc<dyn Perform>
         }
 

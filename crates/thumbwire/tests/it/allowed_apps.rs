@@ -135,12 +135,12 @@ async fn address_of_an_app_that_is_not_named_is_refused_before_it_is_opened() {
 /// What was in front when the caller looked is no proof a moment later.
 #[tokio::test(start_paused = true)]
 async fn splash_screen_that_has_opened_another_app_is_not_tapped() {
-    for release in RELEASES {
+    for (release, seconds) in RELEASES.into_iter().flat_map(|it| [(it, 0), (it, 2)]) {
         let caller = allowed(release, &[NOTES]);
         caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
         caller.said("mobile_get_accessibility_tree", json!({})).await;
         caller.phone.world(|world| world.start(MAPS, None).map(drop)).unwrap();
-        tokio::time::advance(Duration::from_secs(2)).await;
+        tokio::time::advance(Duration::from_secs(seconds)).await;
         let input = ran(&caller, "input");
         let text = caller.refused("mobile_tap", json!({ "x": 240, "y": 90 })).await;
         assert!(text.contains("maps is not allowed: it is in front"), "{release}: {text}");

@@ -294,3 +294,51 @@ fn risky_actions_are_refused_where_nobody_can_be_asked_unless_the_operator_allow
         assert_eq!(names_flag, !is_done, "{flags:?}: {action}");
     }
 }
+
+/// Taps elements of the virtual phone, in a server that asks before risky acts. Returns the
+/// questions, and the text of the last reply.
+fn tapped(flags: &[&str], capabilities: Value, answer: &Value) -> (Vec<String>, String) {
+    let mut server = McpProcess::start(&[&["--device", "virtual"][..], flags].concat());
+    let client = json!({ "name": "test", "version": "0" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
+    server.request("initialize", params);
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let (mut asked, mut told) = (Vec::new(), String::new());
+    for (tool, arguments) in [
+        ("mobile_launch_app", json!({ "bundle_id": "com.example.members" })),
+        ("mobile_tap_element", json!({ "text": "Forgot password?" })),
+        ("mobile_tap_element", json!({ "text": "Send link" })),
+    ] {
+        let call = json!({ "name": tool, "arguments": arguments });
+        server
+            .send(&json!({ "jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": call }));
+        loop {
+            let message = server.receive();
+            if message["method"] == "elicitation/create" {
+                asked.push(message["params"]["message"].as_str().unwrap().to_owned());
+                server.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": answer }));
+            } else if message["id"] == tool {
+                told = message["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+                break;
+            }
+        }
+    }
+    (asked, told)
+}
+
+#[test]
+fn clients_acts_are_confirmed_where_the_operator_wants_it() {
+    let forms = json!({ "elicitation": {} });
+    let (asked, told) = tapped(&["--confirm", "risky"], forms.clone(), &accept("yes"));
+    assert_eq!(asked, [LINK_QUESTION]);
+    assert!(told.starts_with("Tapped \"Send link\""), "{told}");
+    let (asked, told) = tapped(&["--confirm", "risky"], forms.clone(), &accept("no"));
+    assert_eq!(asked, [LINK_QUESTION]);
+    assert!(told.starts_with("Refused: the user said no"), "{told}");
+    let (asked, told) = tapped(&["--confirm", "risky"], json!({}), &accept("yes"));
+    assert!(asked.is_empty() && told.contains("the client cannot ask"), "{told}");
+    let (asked, _) = tapped(&["--confirm", "always"], forms.clone(), &accept("yes"));
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    let (asked, told) = tapped(&[], forms, &accept("no"));
+    assert!(asked.is_empty() && told.starts_with("Tapped"), "{told}");
+}

@@ -1,13 +1,14 @@
 //! What a touch reaches on a screen: the control that takes it, and what that control says.
 //!
-//! Start with [`Touched::control`] and [`Touched::point`]. A label takes no touches itself, but is
+//! Start with [`Touched::place`]. A label takes no touches itself, but is
 //! inside a button that does; a button's text may be in a view inside it; and what "OK" does is
 //! said by the dialog around it.
 
 use thumbwire_base::visible::without_hidden;
-use thumbwire_core::action::{ControlNumber, Controls};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::{Node, Point, WindowKind, text_field};
+
+use super::act::Place;
 
 /// A button with more texts inside is a row or a page.
 const MAX_TEXTS: usize = 6;
@@ -22,10 +23,13 @@ pub(super) struct Touched<'a> {
 }
 
 impl<'a> Touched<'a> {
-    /// The control with this number, and what takes touches for it.
-    pub(super) fn control(controls: &'a Controls, number: ControlNumber) -> Option<Self> {
-        let node = controls.node_of(number)?;
-        Some(Self::node(&controls.snapshot, node))
+    /// What is at this place; `None` if the screen does not show it.
+    pub(super) fn place(snapshot: &'a Snapshot, place: &Place<'_>) -> Option<Self> {
+        match *place {
+            Place::Node(node) => Some(Self::node(snapshot, node)),
+            Place::At(at) => Some(Self::point(snapshot, at)),
+            Place::Missing(_) => None,
+        }
     }
 
     /// A node, and what takes touches for it if it does not itself.
@@ -61,14 +65,62 @@ impl<'a> Touched<'a> {
         first.is_some_and(|&at| text_field::is_text_field(&self.snapshot.tree.nodes[at]))
     }
 
-    /// Whether it is a button, by its class or as one of a dialog's.
+    /// Whether it is a button, by its class or as one of a dialog's or a menu's.
     pub(super) fn is_button(&self) -> bool {
-        let is_one = |node: &Node| {
+        let is_named_so = |node: &Node| {
             let class = &*node.class;
             (class.ends_with("Button") && !class.ends_with("RadioButton"))
                 || node.id.starts_with("android:id/button")
         };
-        self.nodes.iter().any(|&at| is_one(&self.snapshot.tree.nodes[at]))
+        let nodes = || self.nodes.iter().map(|&at| &self.snapshot.tree.nodes[at]);
+        nodes().any(is_named_so)
+            || self.is_in_dialog() && nodes().any(|it| takes_touches(it) && !it.flags.checkable)
+    }
+
+    /// Whether it is something with one text that is pressed, and no row of a list.
+    pub(super) fn is_pressed(&self) -> bool {
+        let nodes = &self.snapshot.tree.nodes;
+        self.nodes.iter().any(|&at| {
+            let is_row = || above(self.snapshot, at).any(|outer| is_list(&nodes[outer]));
+            takes_touches(&nodes[at])
+                && !nodes[at].flags.checkable
+                && !is_list(&nodes[at])
+                && self.count_texts_inside(at) <= 1
+                && !is_row()
+        })
+    }
+
+    /// How many texts are in a control, besides its own.
+    fn count_texts_inside(&self, outer: usize) -> usize {
+        self.inside(outer).filter(|&at| !own_text(&self.snapshot.tree.nodes[at]).is_empty()).count()
+    }
+
+    /// Whether it is in a dialog. A menu is none: its rows open something or do what they say.
+    pub(super) fn is_in_dialog(&self) -> bool {
+        self.snapshot.tree.window == WindowKind::Dialog
+            || self.nodes.iter().any(|&at| {
+                let mut up = above(self.snapshot, at);
+                up.any(|outer| &*self.snapshot.tree.nodes[outer].class == "XCUIElementTypeAlert")
+            })
+    }
+
+    /// Whether it comes after the last text field of the screen, other than those for searching.
+    /// On a web page only buttons do, whose class says so: links come after the browser's address.
+    pub(super) fn ends_form(&self) -> bool {
+        let nodes = &self.snapshot.tree.nodes;
+        let is_page = |outer: usize| nodes[outer].class.ends_with("WebView");
+        let is_on_a_page =
+            |&at: &usize| above(self.snapshot, at).any(is_page) || is_list(&nodes[at]);
+        if !self.is_pressed() || self.nodes.iter().any(is_on_a_page) {
+            return false;
+        }
+        let is_filled = |&at: &usize| {
+            text_field::is_text_field(&nodes[at])
+                && !self.snapshot.shown(at).is_empty()
+                && !self.snapshot.speaks_of_searching(at)
+        };
+        let last = (0..nodes.len()).rev().find(is_filled);
+        self.nodes.first().zip(last).is_some_and(|(&own, last)| own > last)
     }
 
     /// The labels by which it is judged, the most telling first.
@@ -92,14 +144,20 @@ impl<'a> Touched<'a> {
         labels
     }
 
+    /// The nodes inside a node.
+    fn inside(&self, outer: usize) -> impl Iterator<Item = usize> {
+        let nodes = &self.snapshot.tree.nodes;
+        let is_deeper = move |at: &usize| nodes[*at].depth > nodes[outer].depth;
+        (outer + 1..nodes.len())
+            .take_while(is_deeper)
+            .filter(move |&at| self.snapshot.is_inside(at, outer))
+    }
+
     /// The texts inside a control that has none itself: together, and one by one if they are few.
     fn texts_inside(&self, outer: usize) -> Vec<String> {
         let nodes = &self.snapshot.tree.nodes;
-        let inside =
-            (outer + 1..nodes.len()).take_while(|&at| nodes[at].depth > nodes[outer].depth);
-        let inside = inside.filter(|&at| self.snapshot.is_inside(at, outer));
-        let texts: Vec<&str> =
-            inside.map(|at| own_text(&nodes[at])).filter(|text| !text.is_empty()).collect();
+        let texts = self.inside(outer).map(|at| own_text(&nodes[at]));
+        let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
         let mut all = match texts.len() {
             1..MAX_TEXTS => vec![texts.join(" ")],
             _ => Vec::new(),
@@ -204,6 +262,16 @@ fn takes_touches(node: &Node) -> bool {
         .iter()
         .any(|class| *node.class == **class);
     flags.clickable || flags.long_clickable || flags.checkable || is_xcui_button
+}
+
+/// Whether its children are rows. A page that can be scrolled, with all kinds of things in it, is
+/// none.
+fn is_list(node: &Node) -> bool {
+    let class = &*node.class;
+    ["ListView", "RecyclerView", "GridView", "Spinner", "TypeTable", "TypeCollectionView"]
+        .iter()
+        .any(|list| class.ends_with(list))
+        || node.flags.scrollable && class == "android.view.View"
 }
 
 /// Its text, or its description.
