@@ -10,6 +10,8 @@
 mod confirm;
 mod event;
 mod functions;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod model;
 mod model_policy;
 mod options;

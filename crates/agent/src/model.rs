@@ -9,6 +9,8 @@ mod anthropic;
 mod backoff;
 mod config;
 mod error;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod http;
 mod http_model;
 mod image;

@@ -18,6 +18,8 @@ mod display;
 mod editor;
 mod files;
 mod front;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod health;
 mod helper;
 mod info;

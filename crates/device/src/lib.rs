@@ -45,6 +45,8 @@ mod backends;
 mod error;
 mod facets;
 pub mod find;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod ios;
 #[cfg(feature = "ios")]
 pub mod iphone;

@@ -29,7 +29,7 @@ mod input;
 mod logs;
 mod mjpeg;
 mod orientation;
-mod picture;
+pub(crate) mod picture;
 mod rotation;
 mod screen;
 mod secrets;

@@ -10,6 +10,8 @@
 //! and nothing of a pair record is printed.
 
 mod client;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod installed_apps;
 mod lockdown;
 mod property_list;

@@ -10,6 +10,7 @@
 
 mod act;
 mod harmless;
+mod spelling;
 mod touched;
 mod words;
 

@@ -29,6 +29,8 @@ mod connection;
 mod events;
 mod frame;
 mod front;
+#[cfg(fuzzing)]
+pub(super) mod fuzzing;
 mod inflate;
 mod jar;
 mod process;

@@ -43,7 +43,7 @@ fn dump_command() -> Result<ShellCommand, Error> {
     Ok(line.then("; dumpsys notification --noredact"))
 }
 
-fn read_dumps(output: &CommandOutput, max: usize) -> Result<Vec<Notification>, Error> {
+pub(super) fn read_dumps(output: &CommandOutput, max: usize) -> Result<Vec<Notification>, Error> {
     let zone = output.out.lines().take(10).find_map(offset_seconds).unwrap_or(0);
     let both = output.out.split_once(&*format!("\n{REVEALED}\n"));
     let Some((hidden, revealed)) = both.filter(|(hidden, _)| hidden.contains("otification")) else {

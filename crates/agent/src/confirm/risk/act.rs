@@ -1,4 +1,4 @@
-//! What an action does to the screen, whoever asks for it: a function of a policy, or a client's
+//! What an action does to the screen: a call of a policy's function, or a client's
 //! [`Action`](thumbwire_core::action::Action).
 //!
 //! Start with [`Act::of_call`] and [`Act::of_action`]. An action that nobody has named here is

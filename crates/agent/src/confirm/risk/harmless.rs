@@ -1,4 +1,4 @@
-//! Labels of buttons that do nothing that lasts, in the languages of [`super::words`].
+//! Labels of buttons that do nothing that lasts, in the languages of [`super::spelling`].
 //!
 //! Start with [`is_harmless`]. The words are in `harmless.txt`; what a risky word is in is judged
 //! before.
@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::words::{Words, is_unspaced, rows};
+use super::spelling::{Words, is_unspaced, rows};
 
 /// Whether a button with this label is known to do nothing that lasts. Signs, numbers and single
 /// letters are the keys of calculators and games.

@@ -1,20 +1,10 @@
 //! The words by which an action is judged: what a label or a sentence announces, in several
-//! languages.
-//!
-//! English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian and Turkish are
-//! matched as whole words, those of `risky.txt`. Chinese, Japanese and Korean have no spaces between words and match
-//! anywhere. Case, accents, hidden characters, letters that only look the same (`Dеlete` with a
-//! Cyrillic е), letters set apart (`D e l e t e`) and words run together (`deleteNote`) make no
-//! difference: an app must not talk its way around a question that a person would expect.
+//! languages. The lists are in `risky.txt`, in the form that it says.
 
 use std::sync::LazyLock;
 
-use thumbwire_base::visible::without_hidden;
-use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::is_combining_mark;
-use unicode_security::skeleton;
-
 use super::harmless::{begins_like_page, ends_like_page, is_known_label};
+use super::spelling::{Words, is_unspaced, rows};
 
 pub(super) const PAY: &str = "pay";
 pub(super) const SEND: &str = "send something";
@@ -47,12 +37,6 @@ const IN_SENTENCES: [(&str, &str); 5] = [
     ),
     (CALL, "calling|dialing|angerufen"),
     ("give an app a permission", "would like to|wants to access|möchte auf"),
-];
-
-/// The names of money beside a number, as [`Words`] spells them.
-const MONEY: [&str; 14] = [
-    "usd", "eur", "euro", "euros", "gbp", "chf", "tl", "rub", "pyb", "py6", "kr", "zl", "dollars",
-    "btc",
 ];
 
 /// Buttons without letters.
@@ -93,8 +77,8 @@ pub(super) fn risk_of_label(text: &str, is_button: bool) -> Option<&'static str>
     let has_word = |word: &Word| {
         let has = match word.position {
             Position::First if !is_button => false,
-            _ if is_short => text.has(word),
-            _ => text.begins_or_ends_with(word),
+            _ if is_short => word.is_in(&text),
+            _ => word.begins_or_ends(&text),
         };
         has && !(word.avoids_pages && is_page)
     };
@@ -114,7 +98,7 @@ pub(super) fn risk_of_sentence(text: &str) -> Option<&'static str> {
     let cut: String = text.chars().take(MAX_SENTENCE).collect();
     let text = Words::of(&cut);
     let found = LABEL_WORDS.iter().chain(&*SENTENCE_WORDS);
-    let found = found.filter(|(_, word)| word.is_telling && text.has(word));
+    let found = found.filter(|(_, word)| word.is_telling && word.is_in(&text));
     let found = found.max_by_key(|(_, word)| word.length).map(|(what, _)| *what);
     found.or_else(|| text.has_price().then_some(PAY))
 }
@@ -138,20 +122,6 @@ static SENTENCE_WORDS: LazyLock<Vec<(&str, Word)>> = LazyLock::new(|| {
     };
     IN_SENTENCES.iter().flat_map(of).collect()
 });
-
-/// The words of a file, each with the heading that it is under: `[heading]`, then lines of a
-/// language and words.
-pub(super) fn rows(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let mut heading = "";
-    file.lines().flat_map(move |line| {
-        let inside = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
-        heading = inside.unwrap_or(heading);
-        let is_row = inside.is_none() && !line.starts_with('#');
-        let (_, words) = line.split_once(' ').filter(|_| is_row).unwrap_or_default();
-        let heading = heading;
-        words.split('|').filter(|word| !word.is_empty()).map(move |word| (heading, word))
-    })
-}
 
 /// Where in a label a word counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -204,89 +174,33 @@ impl Word {
         };
         Self { text, is_unspaced, position, avoids_pages, is_prefix, is_telling, length }
     }
-}
 
-/// A text as words, each in one spelling.
-pub(super) struct Words {
-    pub(super) all: String,
-    pub(super) parts: Vec<String>,
-    /// The words with one space between them and at both ends.
-    spaced: String,
-    /// As it is shown, in lower case: signs of currencies look like letters.
-    pub(super) shown: String,
-}
-
-impl Words {
-    pub(super) fn of(text: &str) -> Self {
-        let shown = without_hidden(text);
-        let shown: String = shown.trim().replace(['\u{2019}', '\u{2bc}'], "'").nfkc().collect();
-        let all = one_spelling(&apart(&shown));
-        let is_part = |it: char| it.is_alphanumeric() || it == '\'';
-        let parts = all
-            .split(|it| !is_part(it))
-            .map(|part| part.trim_matches('\'').to_owned())
-            .filter(|part| !part.is_empty());
-        let parts = joined(parts.collect());
-        let spaced = format!(" {} ", parts.join(" "));
-        Self { all, parts, spaced, shown: shown.to_lowercase() }
-    }
-
-    fn has(&self, word: &Word) -> bool {
-        match (word.position, word.is_unspaced) {
-            (Position::Whole, false) => self.spaced == word.text,
-            (Position::Whole, true) => self.all == word.text,
-            (Position::Any, true) => self.all.contains(&word.text),
+    /// Whether the text has it.
+    fn is_in(&self, text: &Words) -> bool {
+        match (self.position, self.is_unspaced) {
+            (Position::Whole, false) => text.spaced == self.text,
+            (Position::Whole, true) => text.all == self.text,
+            (Position::Any, true) => text.all.contains(&self.text),
             // Whole words: "Installed apps" installs nothing, and "Recall" calls nobody.
-            (Position::Any, false) => has_word(&self.spaced, word),
-            (Position::First, true) => self.all.starts_with(&word.text),
-            (Position::First, false) => begins_with(&self.after_yes(), word),
+            (Position::Any, false) => has_word(&text.spaced, self),
+            (Position::First, true) => text.all.starts_with(&self.text),
+            (Position::First, false) => begins_with(&text.after_yes(), self),
         }
     }
 
-    /// Whether it says this first, after a yes, or last. The words that count only as the first
+    /// Whether the text says it first, after a yes, or last. The words that count only as the first
     /// one mean too many things in a row: a note may be called "Call before noon".
-    fn begins_or_ends_with(&self, word: &Word) -> bool {
-        if word.position != Position::Any {
+    fn begins_or_ends(&self, text: &Words) -> bool {
+        if self.position != Position::Any {
             return false;
         }
-        if word.is_unspaced {
-            return self.all.starts_with(&word.text) || self.all.ends_with(&word.text);
+        if self.is_unspaced {
+            return text.all.starts_with(&self.text) || text.all.ends_with(&self.text);
         }
-        let last = self.spaced.rmatch_indices(&word.text).next();
-        let is_end = |at: usize| !self.spaced[at + word.text.len()..].trim_end().contains(' ');
-        begins_with(&self.after_yes(), word)
-            || last.is_some_and(|(at, _)| is_end(at) && has_word(&self.spaced[at..], word))
-    }
-
-    /// The words without the yes before them.
-    fn after_yes(&self) -> String {
-        let first = self.parts.iter().position(|part| !agrees_alone(part)).unwrap_or(0);
-        format!(" {} ", self.parts[first..].join(" "))
-    }
-
-    /// Whether it has an amount of money.
-    fn has_price(&self) -> bool {
-        let letters: Vec<char> = self.shown.chars().filter(|it| !it.is_whitespace()).collect();
-        let is_sign = |it: char| "$€£¥₹₺₽₩₴₫฿₪₱₦".contains(it);
-        let beside = |pair: &[char]| match *pair {
-            [one, other] => {
-                is_sign(one) && other.is_ascii_digit()
-                    || one.is_ascii_digit() && (is_sign(other) || "元円원".contains(other))
-            }
-            _ => false,
-        };
-        let is_number = |part: &str| part.chars().all(|it| it.is_ascii_digit());
-        let is_money = |part: &str| MONEY.contains(&part);
-        let named = |pair: &[String]| match pair {
-            [one, other] => is_number(one) && is_money(other) || is_money(one) && is_number(other),
-            _ => false,
-        };
-        letters.windows(2).any(beside) || self.parts.windows(2).any(named)
-    }
-
-    /// All of it; its words if it has some.
-    pub(super) fn whole(self) -> String {
-        if self.parts.is_empty() { self.all } else { self.parts.join(" ") }
+        let last = text.spaced.rmatch_indices(&self.text).next();
+        let is_end = |at: usize| !text.spaced[at + self.text.len()..].trim_end().contains(' ');
+        begins_with(&text.after_yes(), self)
+            || last.is_some_and(|(at, _)| is_end(at) && has_word(&text.spaced[at..], self))
     }
 }
 
@@ -310,64 +224,6 @@ const DONE: [&str; 14] = [
     "ados", "adas", "idos", "idas", "ati", "ate", "iti", "ite", "ees", "es", "te", "ые", "lar",
     "ler",
 ];
-
-fn agrees_alone(part: &str) -> bool {
-    matches!(
-        part,
-        "yes"
-            | "ok"
-            | "ja"
-            | "oui"
-            | "si"
-            | "sim"
-            | "tak"
-            | "evet"
-            | "now"
-            | "and"
-            | "confirm"
-            | "continue"
-    )
-}
-
-/// In lower case, without accents, and with the letters that others look like (Unicode Technical
-/// Standard 39, "skeleton").
-fn one_spelling(text: &str) -> String {
-    let lower: String =
-        skeleton(&text.to_lowercase()).filter(|it| !is_combining_mark(*it)).collect();
-    lower.to_lowercase()
-}
-
-/// `deleteNote` as two words.
-fn apart(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut before = ' ';
-    for letter in text.chars() {
-        if before.is_lowercase() && letter.is_uppercase() {
-            out.push(' ');
-        }
-        out.push(letter);
-        before = letter;
-    }
-    out
-}
-
-/// `d e l e t e` as one word.
-fn joined(parts: Vec<String>) -> Vec<String> {
-    let is_single = |part: &String| part.chars().nth(1).is_none();
-    let mut out: Vec<String> = Vec::new();
-    for run in parts.chunk_by(|one, other| is_single(one) && is_single(other)) {
-        match run.len() {
-            3.. => out.push(run.concat()),
-            _ => out.extend(run.iter().cloned()),
-        }
-    }
-    out
-}
-
-/// Whether the letter is of a script without spaces between words.
-pub(super) fn is_unspaced(letter: char) -> bool {
-    matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
-}
 
 #[cfg(test)]
 mod tests {
