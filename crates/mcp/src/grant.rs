@@ -6,8 +6,6 @@ use std::time::SystemTime;
 
 use thumbwire_core::action::Scope;
 
-use crate::http::Share;
-
 /// What a request may do.
 #[derive(Debug, Clone)]
 pub(crate) struct Grant {
@@ -35,5 +33,24 @@ impl Grant {
     /// The token's name, if it has one.
     pub(crate) fn token_name(&self) -> Option<&str> {
         Some(&*self.token).filter(|name| !name.is_empty())
+    }
+}
+
+/// Whose part of a server a request takes up.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Share {
+    /// That of all clients of a server which cannot tell them apart: the whole.
+    Whole,
+    /// That of this token, or of the computer with this address: a quarter.
+    Part(Arc<str>),
+}
+
+impl Share {
+    /// The name by which its clients are told from those of others.
+    pub(crate) fn name(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Whole => None,
+            Self::Part(name) => Some(name),
+        }
     }
 }

@@ -53,7 +53,6 @@ use thumbwire_core::toolset::Toolset;
 
 pub use limits::Limits;
 use limits::MAX_READ_AHEAD;
-pub(crate) use limits::Share;
 
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";

@@ -2,8 +2,8 @@
 //!
 //! rmcp runs each handler in a task of its own, and a task that panics sends no reply: its client
 //! would wait for ever, and the request would count as running. [`Guarded`] is what the transports
-//! serve. It has the handlers of [`Server`] and no other way to them: one that is not in its list
-//! is not served.
+//! serve. It has the handlers of a server and no other way to them: one that is not in its list is
+//! not served.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -22,15 +22,13 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::task::JoinError;
 
-use super::server::Server;
-
 /// What a client gets. The panic's own message may quote the phone; it is on standard error.
 pub(super) const TEXT: &str = "Internal error: a fault of Thumbwire ended this request; standard error of the \
      server says where. It may have acted: look at the phone before you call again";
 
 /// A server whose handlers may panic.
 #[derive(Clone)]
-pub(super) struct Guarded(pub(super) Server);
+pub(super) struct Guarded<S>(pub(super) S);
 
 /// The result of a request's work; an error if that panics.
 async fn caught<T>(
@@ -51,7 +49,7 @@ pub(super) fn output<T>(joined: Result<T, JoinError>) -> Result<T, ErrorData> {
 macro_rules! handlers {
     ($($name:ident($($argument:ident: $kind:ty),*) -> $reply:ty;)*) => {
         #[expect(deprecated, reason = "older revisions subscribe to single resources")]
-        impl ServerHandler for Guarded {
+        impl<S: ServerHandler> ServerHandler for Guarded<S> {
             $(async fn $name(&self, $($argument: $kind),*) -> Result<$reply, ErrorData> {
                 caught(self.0.$name($($argument),*)).await
             })*

@@ -28,7 +28,7 @@ use thumbwire_core::toolset::Reply;
 use tokio::time::Instant;
 
 use super::elicitation;
-use super::http::Share;
+use super::grant::Share;
 use super::offers;
 use super::panics;
 use super::waiting_calls::{AskedQuestion, CancelOnDrop, RunningCall};

@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_log::CallEntry;
 use super::elicitation;
-use super::http::Share;
+use super::grant::Share;
 use super::progress::ProgressReports;
 
 /// How long a question waits for its answer, if the call's own deadline leaves as much.

@@ -14,9 +14,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Access;
-use super::limits::Share;
 use super::rejection::Rejection;
-use crate::grant::Grant;
+use crate::grant::{Grant, Share};
 use crate::http_token::NamedToken;
 use crate::oauth::{Issuer, SCOPE_ACT};
 use crate::tls::Tls;

@@ -37,6 +37,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::rejection::Rejection;
 use super::sessions::{ClientAnswer, Sessions};
 use crate::panics::Guarded;
+use crate::server::Server;
 
 /// How many messages may wait for a slow client.
 const UNREAD: usize = 16;
@@ -45,7 +46,7 @@ const UNREAD: usize = 16;
 /// progress. `None` if the message is not one for rmcp. The call is cancelled when its response is
 /// dropped.
 pub(super) async fn answer(
-    server: Guarded,
+    server: Guarded<Server>,
     sessions: Sessions,
     client: &ClientId,
     parts: Parts,

@@ -28,7 +28,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::access::AccessCheck;
@@ -70,7 +70,7 @@ pub(super) struct McpEndpoint {
     access_check: AccessCheck,
     sessions: Sessions,
     log: CallLog,
-    messages: StreamableHttpService<Guarded, NeverSessionManager>,
+    messages: StreamableHttpService<Guarded<Server>, NeverSessionManager>,
     server: Server,
     /// Learns which clients have left.
     watch: Option<Arc<dyn ClientWatch>>,
@@ -632,7 +632,7 @@ fn until_expired(response: Response, grant: &Grant, now: SystemTime) -> Response
         return response;
     };
     let rest = expires.duration_since(now).or_else(|_| (expires + LEEWAY).duration_since(now));
-    let expired = tokio::time::sleep(rest.unwrap_or_default());
+    let expired = sleep(rest.unwrap_or_default());
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(expired))))
 }
 

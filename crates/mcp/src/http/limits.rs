@@ -11,6 +11,7 @@ use std::time::Duration;
 use thumbwire_base::lock;
 
 use super::rejection::Rejection;
+use crate::grant::Share;
 
 /// The limits of one server. Beyond them clients get 503 with `Retry-After`.
 #[derive(Debug, Clone)]
@@ -88,25 +89,6 @@ pub(super) const MAX_RECEIVING: Duration = Duration::from_secs(30);
 
 /// How long a message may arrive before its connection makes room for another.
 pub(super) const MAX_UNDISTURBED: Duration = Duration::from_secs(1);
-
-/// Whose part of a server a request takes up.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Share {
-    /// That of all clients of a server which cannot tell them apart: the whole.
-    Whole,
-    /// That of this token, or of the computer with this address: a quarter.
-    Part(Arc<str>),
-}
-
-impl Share {
-    /// The name by which its clients are told from those of others.
-    pub(crate) fn name(&self) -> Option<&Arc<str>> {
-        match self {
-            Self::Whole => None,
-            Self::Part(name) => Some(name),
-        }
-    }
-}
 
 /// What the clients of a server share.
 #[derive(Debug, Clone)]

@@ -7,9 +7,10 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::limits::{
-    Budget, FREE_BYTES, Limits, MAX_DROPPED, MAX_MESSAGE, MAX_RECEIVING, MAX_VALUES, Share, Taken,
+    Budget, FREE_BYTES, Limits, MAX_DROPPED, MAX_MESSAGE, MAX_RECEIVING, MAX_VALUES, Taken,
 };
 use super::rejection::Rejection;
+use crate::grant::Share;
 
 /// Receives the bytes of a message, and what they take of the budget until they are dropped. Room
 /// is taken as they arrive, whatever length was announced. An oversized message is read and dropped
