@@ -6,6 +6,9 @@
 use std::io;
 use std::time::Duration;
 
+use thumbwire_base::truncate;
+use thumbwire_base::visible::{name, quoted};
+
 /// An ADB error. Cheap to clone: one broken connection reports it to all its streams.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -44,7 +47,7 @@ pub enum Error {
     },
     /// The adb server knows the phone, but its state does not allow using it. Wait or reconnect the
     /// cable.
-    #[error("use phone {serial}: it is {state}")]
+    #[error("use phone {serial}: it is {}", name(state))]
     Offline {
         /// The phone's serial.
         serial: String,
@@ -52,7 +55,7 @@ pub enum Error {
         state: String,
     },
     /// The adb server does not know this phone. List the devices again.
-    #[error("find phone {serial}: {text}")]
+    #[error("find phone {serial}: {}", said(text))]
     NoSuchDevice {
         /// The requested serial.
         serial: String,
@@ -60,7 +63,7 @@ pub enum Error {
         text: String,
     },
     /// The other end works but does not offer this service. Try another one.
-    #[error("open service {service:?}: {text}")]
+    #[error("open service {service:?}: {}", said(text))]
     Refused {
         /// The requested service.
         service: String,
@@ -68,7 +71,7 @@ pub enum Error {
         text: String,
     },
     /// The phone ran the request and reports a failure, such as a missing file.
-    #[error("{what}: {text}")]
+    #[error("{what}: {}", said(text))]
     Phone {
         /// The request, as a verb phrase.
         what: String,
@@ -106,6 +109,12 @@ pub enum Error {
         /// The operating system's message.
         reason: String,
     },
+}
+
+/// What the other end said, in quotes on one line.
+fn said(text: &str) -> String {
+    const MAX_TEXT: usize = 300;
+    quoted(&truncate(text.trim(), MAX_TEXT))
 }
 
 impl Error {
@@ -177,7 +186,7 @@ mod tests {
         );
         check(
             Error::Refused { service: "exec:id".into(), text: "closed".into() },
-            "open service \"exec:id\": closed",
+            "open service \"exec:id\": \"closed\"",
         );
         check(
             Error::TimedOut { what: "greet the phone".into(), after: Duration::from_secs(10) },

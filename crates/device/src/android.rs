@@ -228,7 +228,7 @@ fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
     use adb::Error as Wire;
     let acted = if error.may_have_happened() { acted } else { SideEffect::None };
     let reason = match &error {
-        Wire::Refused { text, .. } => text.clone(),
+        Wire::Refused { text, .. } => excerpt(text),
         Wire::TimedOut { after, .. } => format!("no answer within {after:?}"),
         Wire::TooLarge { limit, .. } => format!("more than {limit} bytes"),
         error => format!("failed to {error}"),
@@ -423,7 +423,7 @@ mod tests {
         let linker = "WARNING: linker: libx.so has text relocations.\r\n";
         assert_eq!(
             output(missing, None).unexpected().as_deref(),
-            Some("/system/bin/sh: input: not found")
+            Some("\"/system/bin/sh: input: not found\"")
         );
         for (out, status) in [("", None), ("\r\n", None), (linker, None), (missing, Some(0))] {
             assert_eq!(output(out, status).unexpected(), None, "{out:?} {status:?}");

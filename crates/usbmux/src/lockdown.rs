@@ -11,7 +11,8 @@ use std::io;
 use std::time::Duration;
 
 use plist::{Dictionary, Value};
-use thumbwire_base::{Io, truncate, visible::visible};
+use thumbwire_base::visible::name;
+use thumbwire_base::{Io, truncate};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
@@ -55,7 +56,7 @@ pub enum LockdownError {
     #[error("the iPhone sent an unexpected message: {0}")]
     Protocol(String),
     /// The phone does not trust this computer.
-    #[error("the iPhone does not trust this computer ({0})")]
+    #[error("the iPhone does not trust this computer ({})", name(.0))]
     NotTrusted(String),
     /// The phone's user has not answered the question whether to trust this computer.
     #[error("the iPhone asks its user whether to trust this computer")]
@@ -64,7 +65,7 @@ pub enum LockdownError {
     #[error("the iPhone is locked with a passcode")]
     Locked,
     /// The phone refused for another reason, in its own word.
-    #[error("the iPhone refused: {0}")]
+    #[error("the iPhone refused: {}", name(.0))]
     Refused(String),
 }
 
@@ -110,7 +111,7 @@ impl Lockdown {
         let answer = this.ask("QueryType", Dictionary::new()).await?;
         match text(&answer, "Type") {
             Some("com.apple.mobile.lockdown") => Ok(this),
-            other => Err(LockdownError::Protocol(format!("it is {}", shown(other.unwrap_or("?"))))),
+            other => Err(LockdownError::Protocol(format!("it is {}", name(other.unwrap_or("?"))))),
         }
     }
 
@@ -294,13 +295,8 @@ fn refusal(word: &str) -> LockdownError {
         "PairingDialogResponsePending" => LockdownError::TrustPending,
         "InvalidHostID" | "UserDeniedPairing" | "InvalidPairRecord" | "PairingFailed"
         | "MissingPairRecord" | "MissingHostID" => LockdownError::NotTrusted(word.to_owned()),
-        other => LockdownError::Refused(shown(other)),
+        other => LockdownError::Refused(truncate(other, 100)),
     }
-}
-
-/// A word of the phone for messages.
-fn shown(word: &str) -> String {
-    truncate(&visible(word), 100)
 }
 
 #[cfg(test)]
@@ -312,7 +308,7 @@ mod tests {
         assert!(matches!(refusal("PasswordProtected"), LockdownError::Locked));
         assert!(matches!(refusal("PairingDialogResponsePending"), LockdownError::TrustPending));
         assert!(matches!(refusal("InvalidHostID"), LockdownError::NotTrusted(_)));
-        assert_eq!(refusal("Odd\u{1b}[2J").to_string(), r"the iPhone refused: Odd\u{1b}[2J");
+        assert_eq!(refusal("Odd\u{1b}[2J").to_string(), r#"the iPhone refused: "Odd\u{1b}[2J""#);
     }
 
     #[tokio::test]

@@ -42,7 +42,7 @@ pub enum Cause {
         reason: String,
     },
     /// An adb server lists the phone, but in a state in which it cannot be controlled.
-    #[error("device {device} is not ready: its state is {state}")]
+    #[error("device {device} is not ready: its state is {}", name(state))]
     DeviceNotReady {
         /// The id.
         device: String,

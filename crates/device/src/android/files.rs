@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 
 use super::temporary_file::{TemporaryFile, remove_command};
 use super::{Android, ShellCommand, transport_error};
+use crate::error::excerpt;
 use crate::{DeviceFiles, Error, FileDetails, FileKind, SideEffect};
 
 /// A regular file that its owner and group may write and others read: what `adb push` makes of an
@@ -37,7 +38,9 @@ impl DeviceFiles for Android {
             sync.pull(path, into).await
         };
         pulled.await.map_err(|error| match error {
-            adb::Error::Phone { text, .. } => Error::Failed { what: "send the file", text },
+            adb::Error::Phone { text, .. } => {
+                Error::Failed { what: "send the file", text: excerpt(text) }
+            }
             adb::Error::Local { reason, .. } => Error::Failed {
                 what: "copy the file: cannot write it on this computer",
                 text: reason,
@@ -79,7 +82,9 @@ impl DeviceFiles for Android {
         refuse_nul(path)?;
         let found = sync::details_if_exists(&*self.transport, path).await;
         let found = found.map_err(|error| match error {
-            adb::Error::Phone { text, .. } => Error::Failed { what: "look at the path", text },
+            adb::Error::Phone { text, .. } => {
+                Error::Failed { what: "look at the path", text: excerpt(text) }
+            }
             error => transport_error(error, SideEffect::None),
         })?;
         Ok(found.map(|stat| FileDetails {
@@ -137,7 +142,10 @@ fn not_written(text: &str) -> Error {
     } else {
         "choose another folder"
     };
-    Error::Refused { what: "file", reason: format!("the phone cannot write it: {text}; {next}") }
+    Error::Refused {
+        what: "file",
+        reason: format!("the phone cannot write it: {}; {next}", excerpt(text)),
+    }
 }
 
 /// The error for a file on this computer that ended early.

@@ -200,7 +200,7 @@ mod tests {
         let details =
             "Existing package com.x signatures do not match newer version; ignoring! [a] b";
         let out = format!("Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: {details}]\n");
-        check(&out, "INSTALL_FAILED_UPDATE_INCOMPATIBLE", details);
+        check(&out, "INSTALL_FAILED_UPDATE_INCOMPATIBLE", &format!("{details:?}"));
         check("Failure [DELETE_FAILED_INTERNAL_ERROR]\n\n", "DELETE_FAILED_INTERNAL_ERROR", "");
     }
 

@@ -185,7 +185,7 @@ fn check_owner(owner: &str) -> Result<(), Error> {
     if !owner.is_empty() && owner.len() <= 64 && owner.chars().all(plain) {
         return Ok(());
     }
-    let reason = format!("{:?} is not a valid owner name", excerpt(owner));
+    let reason = format!("{} is not a valid owner name", excerpt(owner));
     Err(Error::Refused { what: WHAT, reason })
 }
 

@@ -421,7 +421,7 @@ mod tests {
         check("", "(no output) (uiautomator was killed: another tool");
         check(
             "/system/bin/sh: uiautomator: not found",
-            "dump the screen: /system/bin/sh: uiautomator: not found",
+            "dump the screen: \"/system/bin/sh: uiautomator: not found\"",
         );
     }
 

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use thumbwire_base::truncate;
 use thumbwire_webdriver::{
     Capabilities, Command, ErrorCode, NewSession, NewSessionResponse, Request, Response,
     ResponseError, SessionCommand, SessionId, SessionScope, WebDriverError, parse_response,
@@ -17,6 +16,7 @@ use tokio::sync::Mutex;
 
 use super::http::{HttpClient, HttpError, ServerProfile};
 use super::secrets::Secrets;
+use crate::error::excerpt;
 use crate::{Error, Platform};
 
 /// Time limit of a command that names no other.
@@ -427,12 +427,6 @@ pub(crate) fn unreadable(command: &Command, text: impl AsRef<str>) -> Error {
         command => command.route().name.into(),
     };
     Error::Unreadable { command, text: excerpt(text.as_ref()) }
-}
-
-/// The beginning of a server's text, which cannot fill a reply.
-fn excerpt(text: &str) -> String {
-    const MAX_EXCERPT: usize = 300;
-    truncate(text.trim(), MAX_EXCERPT)
 }
 
 /// The error for a failure that the server reports.

@@ -1,7 +1,6 @@
 //! Screenshots: which format a picture has, and its size.
 
 use bytes::Bytes;
-use thumbwire_base::truncate;
 
 use crate::error::excerpt;
 use crate::{Error, Format, Image, Screenshot, Size};
@@ -16,9 +15,10 @@ pub(crate) fn read_picture(bytes: Bytes) -> Result<Screenshot, Error> {
         (None, None) => {
             let text = match bytes.len() {
                 0 => "no picture".into(),
-                length => format!("{length} bytes that are not a complete PNG or JPEG: {}", {
-                    truncate(&excerpt(&bytes[..bytes.len().min(40)]), 40)
-                }),
+                length => format!(
+                    "{length} bytes that are not a complete PNG or JPEG: {}",
+                    excerpt(&bytes[..bytes.len().min(40)])
+                ),
             };
             return Err(Error::NotReady { what: "take a screenshot", text });
         }

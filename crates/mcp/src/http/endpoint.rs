@@ -628,9 +628,8 @@ fn until_cancelled(response: Response, active: ActiveRequest) -> Response {
 /// Ends the response's stream with the token that opened it. One that was opened in the time by
 /// which clocks may differ ends with that.
 fn until_expired(response: Response, grant: &Grant, now: SystemTime) -> Response {
-    let Some(expires) = grant.expires.filter(|_| !is_json(response.headers())) else {
-        return response;
-    };
+    let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == EVENTS);
+    let Some(expires) = grant.expires.filter(|_| is_stream) else { return response };
     let rest = expires.duration_since(now).or_else(|_| (expires + LEEWAY).duration_since(now));
     let expired = sleep(rest.unwrap_or_default());
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(expired))))

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::frame::{self, FrameError, Header};
 use super::inflate::inflate;
 use crate::error::excerpt;
+use thumbwire_base::visible::name;
 
 /// Maximum number of pending requests.
 pub(super) const MAX_REQUESTS: usize = 64;
@@ -140,7 +141,7 @@ fn read_reply((header, body): (Header, Bytes)) -> Result<(u64, Reply), FrameErro
     let id = fields.id.ok_or_else(|| FrameError::NoId(shown()))?;
     let reply = match fields {
         ReplyFields { error: Some(code), message, advice, .. } => Reply::Failed(HelperError {
-            code: excerpt(code),
+            code: name(&code).into_owned(),
             message: if message.is_empty() { message } else { excerpt(message) },
             advice: if advice.is_empty() { advice } else { excerpt(advice) },
         }),
@@ -204,8 +205,8 @@ mod tests {
         let (replies, _) = protocol.receive(&frame(output));
         let fault = HelperError {
             code: "refused".into(),
-            message: "not exported".into(),
-            advice: "x".into(),
+            message: "\"not exported\"".into(),
+            advice: "\"x\"".into(),
         };
         assert_eq!(replies, [(id, Reply::Failed(fault))]);
     }
