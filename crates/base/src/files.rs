@@ -6,7 +6,8 @@
 //! [`Folder`] is for names that others chose, [`open_guarded`] for files that decide what callers
 //! may do.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -87,16 +88,14 @@ pub fn append_guarded(path: &Path) -> io::Result<File> {
 /// # Errors
 /// The system's, or what is in the way.
 pub fn append(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true);
-    match replaceable(path)? {
-        Some(_) => checked(path, &mut options),
-        None => checked(path, options.create_new(true)),
+    let is_new = replaceable(path)?.is_none();
+    let file = checked(path, OpenOptions::new().read(true).append(true).create_new(is_new))?;
+    match unix_details(&file.metadata()?) {
+        Some(about) if about.names > 1 => {
+            Err(refused("it has a second name (a hard link); remove it, or name another file"))
+        }
+        _ => Ok(file),
     }
-    .and_then(|file| match has_other_names(&file.metadata()?) {
-        true => Err(refused("it has a second name (a hard link); remove it, or name another file")),
-        false => Ok(file),
-    })
 }
 
 /// Replaces a file, or creates it for its owner only. Readers see the earlier content or all of
@@ -108,8 +107,8 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let before = replaceable(path)?;
     let (beside, mut file) = new_beside(path)?;
     let written = file.write_all(content).and_then(|()| {
-        if let Some(mode) = before.and_then(|before| mode(&before)) {
-            file.set_permissions(mode)?;
+        if let Some(before) = before {
+            file.set_permissions(before.permissions())?;
         }
         file.sync_all()?;
         fs::rename(&beside, path)
@@ -145,20 +144,12 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// # Errors
 /// The system's.
 pub fn draft(folder: &Path) -> io::Result<(PathBuf, File)> {
-    for number in 0..MAX_BESIDE {
-        let path = folder.join(format!("{DRAFT}{}-{number}{DRAFT_END}", std::process::id()));
-        let file = match create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            made => made?,
-        };
-        // Not every file system has locks.
-        let _ = file.try_lock();
-        // Another program may have taken it for one that was left, before it was locked.
-        if path.exists() {
-            return Ok((path, file));
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    let process = std::process::id();
+    let (path, file) =
+        new_file(folder, |number| format!("{DRAFT}{process}-{number}{DRAFT_END}").into())?;
+    // Not every file system has locks.
+    let _ = file.try_lock();
+    Ok((path, file))
 }
 
 /// Removes the drafts in a folder whose programs have ended. Returns their paths.
@@ -220,20 +211,12 @@ pub fn make_folder_of(file: &Path) -> io::Result<()> {
 /// The mode of a file that others than its owner can access; `None` if it is private. Windows has
 /// no modes.
 pub fn shared_mode(about: &Metadata) -> Option<u32> {
-    #[cfg(unix)]
-    {
-        let mode = std::os::unix::fs::MetadataExt::mode(about) & 0o777;
-        (mode & 0o077 != 0).then_some(mode)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = about;
-        None
-    }
+    let mode = unix_details(about)?.mode & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
 }
 
 /// A folder whose files others name: nothing outside of it is read or written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Folder {
     root: PathBuf,
 }
@@ -322,8 +305,8 @@ impl Folder {
             let next = folder.join(part);
             let next = match fs::canonicalize(&next) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && making => {
-                    // A link that leads nowhere is in the way of a new folder.
-                    make_one_folder(&next)?;
+                    // Fails if a link that leads nowhere is in the way.
+                    make_folder(&next)?;
                     next
                 }
                 found => found?,
@@ -397,13 +380,7 @@ impl Identity {
 
 impl From<Metadata> for Identity {
     fn from(about: Metadata) -> Self {
-        #[cfg(unix)]
-        let number = {
-            use std::os::unix::fs::MetadataExt as _;
-            Some((about.dev(), about.ino()))
-        };
-        #[cfg(not(unix))]
-        let number = None;
+        let number = unix_details(&about).map(|about| about.number);
         let (modified, created) = (about.modified().ok(), about.created().ok());
         Self { number, length: about.len(), modified, created }
     }
@@ -445,19 +422,6 @@ fn replaceable(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Whether other names lead to a file, whose content they would show, too.
-fn has_other_names(about: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::MetadataExt::nlink(about) > 1
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = about;
-        false
-    }
-}
-
 fn kind(path: &Path) -> &'static str {
     match fs::symlink_metadata(path).map(|about| about.file_type()) {
         Ok(kind) if kind.is_symlink() => "a link",
@@ -469,24 +433,25 @@ fn kind(path: &Path) -> &'static str {
 /// A new empty file in the folder of another one, under a name that no program looks for.
 fn new_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or_else(|| refused("it is not the name of a file"))?;
-    for number in 0..MAX_BESIDE {
-        let mut beside = std::ffi::OsString::from(".");
+    let process = std::process::id();
+    new_file(path.parent().unwrap_or(Path::new("")), |number| {
+        let mut beside = OsString::from(".");
         beside.push(name);
-        beside.push(format!(".{}-{number}.new", std::process::id()));
-        let beside = path.with_file_name(beside);
-        match create(&beside) {
+        beside.push(format!(".{process}-{number}.new"));
+        beside
+    })
+}
+
+/// A new empty file in a folder, under the first of these names that is free.
+fn new_file(folder: &Path, name: impl Fn(u32) -> OsString) -> io::Result<(PathBuf, File)> {
+    for number in 0..MAX_BESIDE {
+        let path = folder.join(name(number));
+        match create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|file| (beside, file)),
+            made => return made.map(|file| (path, file)),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
-}
-
-fn make_one_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// The bytes of an open file, at most `max`.
@@ -510,45 +475,57 @@ fn refused(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
-/// The permissions of a file that is replaced.
-fn mode(before: &Metadata) -> Option<Permissions> {
+/// What Unix tells of a file.
+struct UnixDetails {
+    mode: u32,
+    owner: u32,
+    /// The user of this process.
+    us: u32,
+    /// How many names it has.
+    names: u64,
+    /// The device and the number on it.
+    number: (u64, u64),
+}
+
+/// `None` on Windows.
+fn unix_details(about: &Metadata) -> Option<UnixDetails> {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-        Some(Permissions::from_mode(before.mode() & 0o777))
+        use std::os::unix::fs::MetadataExt as _;
+        let us = rustix::process::geteuid().as_raw();
+        let number = (about.dev(), about.ino());
+        let (mode, owner, names) = (about.mode() & 0o7777, about.uid(), about.nlink());
+        Some(UnixDetails { mode, owner, us, names, number })
     }
     #[cfg(not(unix))]
     {
-        let _ = before;
+        let _ = about;
         None
     }
 }
 
 /// Checks who owns and who can access the file and the folders in which it can be replaced.
-#[cfg(unix)]
 fn check_guard(file: &File, path: &Path, real: &Path, guard: Guard) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
     const STICKY: u32 = 0o1000;
-    let about = file.metadata()?;
-    check_owner(&about, "it", path)?;
-    let (mode, place) = (about.mode() & 0o777, path.display());
-    match guard {
-        Guard::Unchanged if mode & 0o022 != 0 => Err(refused(&format!(
-            "other users can change it (mode {mode:04o}). Run `chmod go-w {place}`"
-        ))),
-        Guard::Secret if mode & 0o077 != 0 => Err(refused(&format!(
-            "other users can access it (mode {mode:04o}). Run `chmod 600 {place}`"
-        ))),
-        _ => Ok(()),
-    }?;
+    let mode = check_owner(&file.metadata()?, "it", path)?;
+    let place = path.display();
+    let (others, can, repair) = match guard {
+        Guard::Unchanged => (0o022, "change", "go-w"),
+        Guard::Secret => (0o077, "access", "600"),
+    };
+    if mode & others != 0 {
+        let mode = mode & 0o777;
+        return Err(refused(&format!(
+            "other users can {can} it (mode {mode:04o}). Run `chmod {repair} {place}`"
+        )));
+    }
     let named = std::path::absolute(path)?;
     for folder in [named.parent(), real.parent()].into_iter().flatten() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let about = fs::metadata(folder)?;
-        check_owner(&about, "its folder", folder)?;
-        let (mode, place) = (about.mode() & 0o7777, folder.display());
+        let mode = check_owner(&fs::metadata(folder)?, "its folder", folder)?;
         // In a sticky folder, such as /tmp, others cannot replace it.
         if mode & 0o022 != 0 && mode & STICKY == 0 {
+            let place = folder.display();
             return Err(refused(&format!(
                 "other users can change its folder (mode {mode:04o}). Run `chmod go-w {place}`"
             )));
@@ -557,23 +534,16 @@ fn check_guard(file: &File, path: &Path, real: &Path, guard: Guard) -> io::Resul
     Ok(())
 }
 
-#[cfg(unix)]
-fn check_owner(about: &Metadata, what: &str, place: &Path) -> io::Result<()> {
-    let (owner, us) =
-        (std::os::unix::fs::MetadataExt::uid(about), rustix::process::geteuid().as_raw());
-    if owner == 0 || owner == us {
-        return Ok(());
+/// The mode of a file that belongs to us or to root.
+fn check_owner(about: &Metadata, what: &str, place: &Path) -> io::Result<u32> {
+    match unix_details(about) {
+        None => Ok(0),
+        Some(UnixDetails { mode, owner, us, .. }) if owner == 0 || owner == us => Ok(mode),
+        Some(UnixDetails { owner, us, .. }) => Err(refused(&format!(
+            "{what} belongs to another user (id {owner}). Run `chown {us} {}` if you trust it",
+            place.display()
+        ))),
     }
-    let place = place.display();
-    Err(refused(&format!(
-        "{what} belongs to another user (id {owner}). Run `chown {us} {place}` if you trust it"
-    )))
-}
-
-/// Windows has neither modes nor such owners.
-#[cfg(not(unix))]
-fn check_guard(_: &File, _: &Path, _: &Path, _: Guard) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]
@@ -626,6 +596,7 @@ mod tests {
 
     #[cfg(unix)]
     mod unix {
+        use std::fs::Permissions;
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
         use super::*;
@@ -707,7 +678,7 @@ mod tests {
             let path = folder.path().join("a");
             write(&path, b"1").unwrap();
             assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o600);
-            set_mode(&path, 0o4644);
+            set_mode(&path, 0o644);
             write(&path, b"2").unwrap();
             assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o644);
         }

@@ -20,7 +20,7 @@ use crate::action::Action;
 const MAX_LINES: usize = 100_000;
 
 /// A recorded run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Trace {
     /// The run's folder, or that of several runs.
     files: Folder,
@@ -142,21 +142,8 @@ impl Trace {
     /// # Errors
     /// As [`Self::open`], and if `name` leads out of the folder.
     pub(super) fn open_inside(folder: &Path, name: &Path) -> io::Result<Self> {
-        let mut trace = Self {
-            files: Folder::new(folder),
-            inside: name.to_owned(),
-            program: String::new(),
-            started: String::new(),
-            goals: Vec::new(),
-            entries: Vec::new(),
-            case: None,
-            ended: None,
-            phone: String::new(),
-            usage: Usage::default(),
-            duration_ms: 0,
-            notes: Vec::new(),
-            lines: Vec::new(),
-        };
+        let (files, inside) = (Folder::new(folder), name.to_owned());
+        let mut trace = Self { files, inside, ..Self::default() };
         let text = trace.text()?;
         check_version(&text)?;
         let whole = text.ends_with('\n');

@@ -114,7 +114,8 @@ const END: &str = " end";
 fn record_command(options: &RecordingOptions, duration: Duration) -> Result<ShellCommand, Error> {
     let seconds = u32::try_from(duration.as_secs()).unwrap_or(u32::MAX);
     let line = ShellCommand::new("echo $$; echo").arg(HEAD.trim_end())?.then("$$");
-    let line = line.arg(&options.path)?.then("end > /data/local/tmp/thumbwire-recording-$$;");
+    let line = line.arg(&options.path)?;
+    let line = line.then("end 2>/dev/null > /data/local/tmp/thumbwire-recording-$$;");
     let mut line = line.then("exec screenrecord --time-limit").number(seconds);
     if let Some(rate) = options.bit_rate {
         line = line.then("--bit-rate").number(rate);
@@ -421,7 +422,7 @@ mod tests {
         };
         let path = r"'/sdcard/a b'\''s; reboot.mp4'";
         let journal = format!(
-            "echo $$; echo 'thumbwire-recording 1' $$ {path} end > /data/local/tmp/thumbwire-recording-$$;"
+            "echo $$; echo 'thumbwire-recording 1' $$ {path} end 2>/dev/null > /data/local/tmp/thumbwire-recording-$$;"
         );
         let plain = format!("{journal} exec screenrecord --time-limit 180 -- {path}");
         assert_eq!(command(&options), plain);
