@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
+use thumbwire_base::visible::{name, quoted};
 use thumbwire_image::Size;
 
 use crate::millis;
@@ -328,8 +329,8 @@ impl Foreground {
 impl fmt::Display for Foreground {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::App(front) => write!(f, "{}", front.app),
-            Self::System { title } => write!(f, "the system window {title:?}"),
+            Self::App(front) => write!(f, "{}", name(&front.app.0)),
+            Self::System { title } => write!(f, "the system window {}", quoted(title)),
             Self::Keyguard => f.write_str("the lock screen"),
             Self::ScreenOff => f.write_str("nothing, the screen is off"),
             Self::Unknown => f.write_str("no app"),

@@ -22,19 +22,16 @@ fn read_png(output: Bytes) -> Result<Screenshot, Error> {
     let png = output.slice(start.ok_or_else(no_picture)?..);
     let png = png.slice(..png_length(&png).unwrap_or(png.len()));
     match complete_png_size(&png) {
-        Some(_) if !crcs_match(&png) => Err(unreadable(b"a PNG corrupted in transit")),
+        Some(_) if !crcs_match(&png) => Err(unreadable("a PNG corrupted in transit")),
         Some(size) => {
             Ok(Screenshot { image: Image { format: Format::Png, bytes: png }, size, blank: None })
         }
-        None => Err(unreadable(b"a truncated PNG")),
+        None => Err(unreadable("a truncated PNG")),
     }
 }
 
-fn unreadable(output: &[u8]) -> Error {
-    Error::Unreadable {
-        command: png_command().as_str().into(),
-        text: excerpt(&output[..output.len().min(400)]),
-    }
+fn unreadable(text: &str) -> Error {
+    Error::Unreadable { command: png_command().as_str().into(), text: text.into() }
 }
 
 /// The screenshot arrived, but could not be processed.
