@@ -169,7 +169,7 @@ async fn failure_carries_the_phones_message_and_ends_the_stream() {
     let error = sync.push("/system/x", 0o644, 0, &large[..]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "push \"/system/x\": couldn't create file: Read-only file system"
+        "push \"/system/x\": \"couldn't create file: Read-only file system\""
     );
     let error = sync.stat("/sdcard").await.unwrap_err();
     assert!(matches!(error, Error::Disconnected { .. }), "{error:?}");

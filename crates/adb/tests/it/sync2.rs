@@ -50,7 +50,7 @@ async fn stat_returns_full_sizes_and_errors() {
     let out = details(&adb, "/sdcard/f").await.unwrap();
     assert_eq!((out.mode, out.size, out.mtime), (0o100_640, 5 << 32, 7));
     let error = details(&adb, "/nothing").await.unwrap_err();
-    assert_eq!(error.to_string(), "stat \"/nothing\": No such file or directory");
+    assert_eq!(error.to_string(), "stat \"/nothing\": \"No such file or directory\"");
     // Version 1 has only 32 bits.
     assert_eq!(sync.stat("/sdcard/f").await.unwrap().size, 0);
 }

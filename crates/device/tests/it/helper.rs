@@ -103,7 +103,7 @@ async fn helper_error_codes_are_mapped() {
         vec![answer(reply, json!({ "error": code, "message": "its words", "advice": "advice" }))]
     }
     let (phone, device) = Phone::with(by_code).attach().await;
-    let text = || "its words".to_owned();
+    let text = || r#""its words""#.to_owned();
     for (code, expected) in [
         ("timeout", ServiceReply::NoReply),
         ("not_found", ServiceReply::NotStarted(StartServiceError::NotFound)),
@@ -193,7 +193,7 @@ async fn malformed_reply_ends_the_connection_with_the_reason() {
     let (phone, device) = Phone::with(garbage).attach().await;
     let cases = [
         ("long", "8589934590 bytes"),
-        ("list", "not a JSON object: []"),
+        ("list", r#"not a JSON object: "[]""#),
         ("no id", "without a request id"),
         ("neither", "neither `ok` nor"),
         ("cut", "closed"),
@@ -402,7 +402,7 @@ async fn clipboard_is_read_and_set() {
     assert_eq!(device.clipboard().await.unwrap().as_deref(), Some("né😀"));
     device.set_clipboard("'; reboot\n😀").await.unwrap();
     let error = device.set_clipboard("too much").await.unwrap_err();
-    assert!(error.to_string().contains("it is long; send less"), "{error}");
+    assert!(error.to_string().contains(r#""it is long"; "send less""#), "{error}");
 }
 
 #[tokio::test]
@@ -445,7 +445,7 @@ async fn pinch_is_a_touch_of_two_fingers() {
     let fingers = json!([[[0, 400, 1100], [300, 300, 1200]], [[0, 600, 900], [300, 700, 800]]]);
     assert_eq!(phone.heard("touch")[0]["fingers"], fingers);
     let error = device.touch(pinch(900)).await.unwrap_err();
-    assert!(error.to_string().contains("no window; look again"), "{error}");
+    assert!(error.to_string().contains(r#""no window"; "look again""#), "{error}");
     let (phone, device) = Phone::with(touch).attach_with(HelperMode::Off).await;
     let error = device.touch(pinch(500)).await.unwrap_err();
     assert!(matches!(error, Error::HelperMissing { what: "a pinch" }), "{error}");
@@ -635,7 +635,7 @@ async fn errors_of_the_helper_say_what_is_in_the_way() {
     let (_phone, device) = Phone::with(fails).attach().await;
     let error = device.tree(TreeDetail::Full).await.unwrap_err();
     assert!(matches!(error, Error::NotReady { .. }), "{error}");
-    assert!(error.to_string().contains("uiautomator (pid 7); end it"), "{error}");
+    assert!(error.to_string().contains(r#"uiautomator (pid 7)"; "end it""#), "{error}");
     let error = device.touch(Gesture::Tap { at: Point { x: 3, y: 4 } }).await.unwrap_err();
     assert!(matches!(error, Error::Refused { .. }), "{error}");
 }
@@ -648,7 +648,7 @@ async fn helper_that_does_not_start_is_required_or_given_up_for_a_minute() {
     let tap = Gesture::Tap { at: Point { x: 3, y: 4 } };
     for _ in 0..3 {
         let error = device.touch(tap).await.unwrap_err();
-        assert!(error.to_string().contains("it exited: Error: no such class"), "{error}");
+        assert!(error.to_string().contains(r#"it exited: "Error: no such class"#), "{error}");
         assert_eq!(error.acted(), SideEffect::None);
     }
     assert_eq!(phone.starts.load(Ordering::SeqCst), 1);

@@ -176,5 +176,5 @@ async fn refused_picture_of_a_secure_window_is_black_and_says_why() {
     // Another reason is an error with the phone's words.
     let phone = Parrot::saying([("screencap -p", b"Capturing failed.\n".to_vec())]);
     let error = phone.attach().await.screenshot().await.unwrap_err().to_string();
-    assert!(error.contains("failed to take a screenshot: Capturing failed."), "{error}");
+    assert!(error.contains(r#"failed to take a screenshot: "Capturing failed.""#), "{error}");
 }
