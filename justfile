@@ -41,6 +41,10 @@ soak seconds='600' calls='1000000':
     cargo bench -p thumbwire --bench soak -- --seconds {{seconds}}
     cargo bench -p thumbwire --bench soak -- --calls {{calls}}
 
+# Fuzzes by coverage every reader of bytes that others control, all targets of fuzz/ in this time. Needs a C++ compiler
+fuzz seconds='3600' *targets:
+    .ci/fuzz {{seconds}} {{targets}}
+
 # The task suite: each policy without a model, each kind of fault; results are in docs/evidence/eval.md
 eval seeds='0..20':
     cargo build --release -p thumbwire

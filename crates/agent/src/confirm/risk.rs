@@ -506,6 +506,12 @@ mod tests {
         assert_eq!(typing("2", "hello"), None);
         let scroll = json!({ "direction": "down", "control_id": "1" });
         assert_eq!(risk(&call("scroll", scroll), true, &screen).map(|it| it.what), deletes);
+        // A place beside a control that is none.
+        for id in [json!(""), json!(null), json!("that one")] {
+            let press = json!({ "control_id": id, "x": 5, "y": 20 });
+            let found = risk(&call("long_press", press), true, &screen).map(|it| it.what);
+            assert_eq!(found, deletes, "{id}");
+        }
         // A function that nobody has thought of yet.
         let pen = call("press_with_pen", json!({ "x": 5, "y": 20 }));
         assert_eq!(risk(&pen, true, &screen).map(|it| it.what), deletes);

@@ -233,14 +233,15 @@ fn kind_of_call<'a>(
 /// The control or the place that the call is for.
 fn place_of_call<'a>(call: &'a FunctionCall, controls: Option<&Controls>) -> Option<Place<'a>> {
     let name = || call.arguments.get("control_name").and_then(Value::as_str);
-    if call.arguments.contains_key("control_id") {
-        let node = call.control().and_then(|number| controls?.node_of(number));
+    let has = |name: &str| call.arguments.get(name).is_some_and(|value| !value.is_null());
+    if let Some(number) = call.control() {
+        let node = controls.and_then(|controls| controls.node_of(number));
         return Some(node.map_or_else(|| Place::Missing(name()), Place::Node));
     }
+    // Functions that take both go by the place if the number is empty.
     let at = point(call, "x", "y").or_else(|| point(call, "start_x", "start_y"));
-    let has = |name: &str| call.arguments.contains_key(name);
-    let is_meant = has("start_x") || has("x") && has("y");
-    is_meant.then(|| at.map_or_else(|| Place::Missing(name()), Place::At))
+    let is_meant = has("control_id") || has("start_x") || has("x") && has("y");
+    at.map(Place::At).or_else(|| is_meant.then(|| Place::Missing(name())))
 }
 
 fn point(call: &FunctionCall, x: &str, y: &str) -> Option<Point> {
