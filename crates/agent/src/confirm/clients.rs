@@ -120,3 +120,142 @@ async fn approve(call: &Call, question: &str) -> Result<(), Failure> {
 fn refused(reason: impl Into<String>) -> Failure {
     Cause::Refused { reason: reason.into() }.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use thumbwire_core::action::{AskUser, Direction, FoundElements, Question, TapResult, Target};
+    use thumbwire_core::action::{SnapshotOptions, UserAnswer};
+    use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point, Rect};
+
+    use super::*;
+    use crate::safeguards::screen_state::ScreenState;
+    use crate::safeguards::screen_state::made::{node, scene};
+
+    /// A phone that shows this, and records what is done.
+    struct Phone(ScreenState, Mutex<Vec<String>>);
+
+    #[async_trait]
+    impl Perform for Phone {
+        async fn perform(&self, _call: &Call, action: Action) -> Result<Outcome, Failure> {
+            let Self(screen, done) = self;
+            let snapshot = Arc::clone(&screen.controls.as_ref().unwrap().snapshot);
+            let named = |text: &str| snapshot.tree.nodes.iter().position(|it| &*it.text == text);
+            match action {
+                Action::FindElements(_) => {
+                    Ok(Outcome::Elements(FoundElements { snapshot, nodes: Vec::new() }))
+                }
+                Action::Locate { target: Target::Named { text: Some(text), .. }, .. } => {
+                    let Some(node) = named(&text) else {
+                        return Err(refused("it is not there"));
+                    };
+                    let at = snapshot.tree.nodes[node].bounds.center();
+                    Ok(Outcome::Tapped(TapResult { at, snapshot, node, of: 1 }))
+                }
+                action => {
+                    done.lock().unwrap().push(action.to_string());
+                    Ok(Outcome::Done)
+                }
+            }
+        }
+    }
+
+    /// A user who answers this, and records the questions.
+    struct Person(&'static str, Mutex<Vec<String>>);
+
+    #[async_trait]
+    impl AskUser for Person {
+        async fn ask(&self, question: &Question) -> UserAnswer {
+            self.1.lock().unwrap().push(question.text.clone());
+            UserAnswer::Text(self.0.into())
+        }
+    }
+
+    fn screen() -> ScreenState {
+        let mut page = node("FrameLayout", "", 0);
+        page.bounds = Rect { left: 0, top: 0, right: 400, bottom: 800 };
+        page.flags.clickable = false;
+        let inside = |class: &str, text: &str, at| {
+            let mut it = node(class, text, at);
+            (it.parent, it.depth) = (Some(0), 1);
+            it
+        };
+        let mut delete = inside("Button", "Delete note", 7);
+        delete.bounds = Rect { left: 0, top: 350, right: 400, bottom: 450 };
+        delete.flags.focused = true;
+        scene("app", vec![page, inside("Button", "Edit", 1), inside("EditText", "Hi", 2), delete])
+    }
+
+    /// How many questions an action brought, and whether it was done.
+    async fn tried(mode: ConfirmMode, answer: &'static str, action: Action) -> (usize, bool) {
+        let person = Arc::new(Person(answer, Mutex::default()));
+        let ask = Arc::clone(&person) as Arc<dyn AskUser>;
+        let call = Call { ask, ..Call::with_timeout(Duration::from_secs(9)) };
+        let guarded = ConfirmedPerform::new(Phone(screen(), Mutex::default()), mode);
+        let done = guarded.perform(&call, action).await.is_ok();
+        assert_eq!(done, !guarded.inner.1.lock().unwrap().is_empty());
+        (person.1.lock().unwrap().len(), done)
+    }
+
+    #[tokio::test]
+    async fn whatever_presses_a_risky_button_is_asked_about() {
+        let at = Point { x: 200, y: 400 };
+        let near = Point { x: 203, y: 398 };
+        let millis = Duration::from_millis(300);
+        let touch = Action::Touch;
+        for action in [
+            touch(Gesture::Tap { at }),
+            touch(Gesture::DoubleTap { at }),
+            touch(Gesture::LongPress { at, held: millis }),
+            touch(Gesture::Swipe { from: at, to: near, duration: millis }),
+            touch(Gesture::Swipe { from: at, to: Point { x: 0, y: 400 }, duration: millis }),
+            touch(Gesture::Drag { from: Point { x: 5, y: 60 }, to: at, duration: millis }),
+            Action::TapElement(Target::text("Delete note")),
+            Action::Swipe { direction: Direction::Up, distance: Some(3), duration: millis },
+            Action::Swipe { direction: Direction::Left, distance: None, duration: millis },
+            Action::Scroll { direction: Direction::Down, distance: 0.001 },
+            Action::Press(Key::Android(KeyCode::from_name("ENTER").unwrap())),
+            Action::Press(Key::Android(KeyCode::from_name("SPACE").unwrap())),
+            Action::Type(TextInput::of("\n")),
+            Action::Type(TextInput { submit: true, ..TextInput::of("x") }),
+            Action::UninstallApp(AppId("app".into())),
+            Action::ClearData(AppId("app".into())),
+            Action::OpenUrl("tel:+15550100".into()),
+        ] {
+            let risky = ConfirmMode::Risky;
+            assert_eq!(tried(risky, "no", action.clone()).await, (1, false), "{action}");
+            assert_eq!(tried(risky, "yes", action.clone()).await, (1, true), "{action}");
+            assert_eq!(
+                tried(ConfirmMode::Never, "no", action.clone()).await,
+                (0, true),
+                "{action}"
+            );
+        }
+        for action in [
+            touch(Gesture::Tap { at: Point { x: 5, y: 60 } }),
+            touch(Gesture::Swipe { from: at, to: Point { x: 200, y: 100 }, duration: millis }),
+            Action::TapElement(Target::text("Edit")),
+            Action::Type(TextInput { into: Some(Target::text("Hi")), ..TextInput::of("x") }),
+            Action::Press(Key::Back),
+            Action::Scroll { direction: Direction::Down, distance: 0.5 },
+            Action::OpenUrl("https://example.org/".into()),
+        ] {
+            assert_eq!(
+                tried(ConfirmMode::Risky, "no", action.clone()).await,
+                (0, true),
+                "{action}"
+            );
+            assert_eq!(
+                tried(ConfirmMode::Always, "no", action.clone()).await,
+                (1, false),
+                "{action}"
+            );
+        }
+        let look = Action::Snapshot(SnapshotOptions::default());
+        assert_eq!(tried(ConfirmMode::Always, "no", look).await, (0, true));
+        let gone = Action::TapElement(Target::text("Gone"));
+        assert_eq!(tried(ConfirmMode::Risky, "yes", gone).await, (0, false));
+    }
+}
