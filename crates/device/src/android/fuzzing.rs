@@ -1,6 +1,6 @@
 //! The readers of what programs on the phone print, by number.
 
-use thumbwire_adb::CommandOutput;
+use super::CommandOutput;
 
 use super::{apps, display, editor, front, helper, info, logs, notifications, packages, services};
 use super::{ui, windows};
