@@ -47,6 +47,7 @@ fn every_action() -> Vec<Action> {
         Action::ScreenshotAndSnapshot(ScreenshotOptions::default()),
         Action::ScreenshotAndControls(ScreenshotOptions::default()),
         Action::FindElements(selector.clone()),
+        Action::Locate { target: Target::text("Send"), for_text: false },
         Action::Controls { max_age },
         Action::DeviceInfo { max_age },
         Action::ListApps { which: AppFilter::All, containing: "note".into(), max_age },

@@ -53,7 +53,7 @@ async fn sync_and_shell_agree_on_files() {
         ("/data/local/tmp/f/x", "Not a directory"),
     ] {
         let error = details(&wired.adb, path).await.unwrap_err();
-        assert!(error.to_string().ends_with(reason), "{error}");
+        assert!(error.to_string().ends_with(&format!("{reason:?}")), "{error}");
     }
 }
 
