@@ -47,6 +47,10 @@ const MAX_DEPTH: usize = 16;
 /// How many steps a flow may expand to.
 const MAX_STEPS: usize = 20_000;
 
+/// How many files a flow may run, each counted as often as it is run: two files that run the next
+/// one twice are four reads, and so on.
+const MAX_FILES: usize = 1_000;
+
 /// Returns a file's text, or why it cannot be read.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 
@@ -60,7 +64,7 @@ pub fn read(
     files: ReadFile<'_>,
 ) -> Result<Flow, Vec<FlowError>> {
     let mut context = ParseContext::new();
-    let mut reader = Reader { files, parameters, opened: Vec::new(), steps: 0 };
+    let mut reader = Reader { files, parameters, opened: Vec::new(), steps: 0, run_files: 0 };
     let flow = reader.flow(file, &mut context);
     match flow {
         Some(flow) if context.error_count() == 0 => Ok(flow),
@@ -77,6 +81,8 @@ struct Reader<'a> {
     opened: Vec<PathBuf>,
     /// The number of steps so far.
     steps: usize,
+    /// The number of files that were run so far.
+    run_files: usize,
 }
 
 /// What is known at a command.
@@ -212,6 +218,11 @@ impl Reader<'_> {
         }
         if self.opened.len() >= MAX_DEPTH {
             context.error(at, format!("`runFlow` is nested more than {MAX_DEPTH} files deep"));
+            return Vec::new();
+        }
+        self.run_files += 1;
+        if self.run_files > MAX_FILES {
+            context.error(at, format!("the flow runs more than {MAX_FILES} files"));
             return Vec::new();
         }
         let name = path.display().to_string();
