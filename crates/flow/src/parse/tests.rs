@@ -400,18 +400,3 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
         &["use a higher `speed`"],
     );
 }
-
-/// Each file runs the next one twice.
-#[test]
-fn files_that_run_files_are_not_read_without_end() {
-    let reads = std::cell::Cell::new(0);
-    let files = |path: &Path| {
-        reads.set(reads.get() + 1);
-        let number: u32 = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-        let next = number + 1;
-        Ok(format!("appId: a.b\n---\n- runFlow: {next}.yaml\n- runFlow: {next}.yaml\n"))
-    };
-    let errors = super::read("1.yaml", &super::Parameters::new(), &files).unwrap_err();
-    assert!(errors.iter().any(|it| it.to_string().contains("runs more than 1000 files")));
-    assert!(reads.get() <= 1_001, "{}", reads.get());
-}

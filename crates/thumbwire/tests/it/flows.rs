@@ -221,6 +221,12 @@ fn circular_and_exploding_runs_are_refused() {
         None => Err("no such file".to_owned()),
     };
     let errors = read("1.yaml", &Default::default(), &files).unwrap_err();
+    assert!(errors[0].what.contains("more than 1000 files"), "{errors:?}");
+    let files = |path: &Path| match path.to_str() {
+        Some("1.yaml") => of(&"- runFlow: 2.yaml\n".repeat(10)),
+        _ => of(&"- back\n".repeat(3_000)),
+    };
+    let errors = read("1.yaml", &Default::default(), &files).unwrap_err();
     assert!(errors[0].what.contains("more than 20000 steps"), "{errors:?}");
 }
 
