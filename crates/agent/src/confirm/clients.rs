@@ -253,8 +253,8 @@ mod tests {
                 "{action}"
             );
         }
-        let look = Action::Snapshot(SnapshotOptions::default());
-        assert_eq!(tried(ConfirmMode::Always, "no", look).await, (0, true));
+        let snapshot = Action::Snapshot(SnapshotOptions::default());
+        assert_eq!(tried(ConfirmMode::Always, "no", snapshot).await, (0, true));
         let gone = Action::TapElement(Target::text("Gone"));
         assert_eq!(tried(ConfirmMode::Risky, "yes", gone).await, (0, false));
     }

@@ -25,9 +25,9 @@ use thumbwire_device::link_address::LinkKind;
 
 pub(crate) use act::Act;
 use act::{ActKind, KeyPress, Place};
-use harmless::is_harmless;
+use harmless::{agrees, is_harmless};
 use touched::Touched;
-use words::{CALL, DELETE, PAY, SEND, agrees, risk_of_label, risk_of_sentence};
+use words::{CALL, DELETE, PAY, SEND, risk_of_label, risk_of_sentence};
 
 /// An action that cannot be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,8 +226,8 @@ fn of(touched: &Touched<'_>, how: How) -> Verdict {
     let agreement = labels.iter().find(|label| agrees(label));
     let says_yes = agreement.or_else(|| labels.first().filter(|_| touched.is_positive_button()));
     if let Some(label) = says_yes {
-        let mut said = touched.surroundings().into_iter();
-        let by_dialog = said.find_map(|said| Some((risk_of_sentence(&said)?, said)));
+        let mut texts = touched.surroundings().into_iter();
+        let by_dialog = texts.find_map(|text| Some((risk_of_sentence(&text)?, text)));
         if let Some((what, about)) = by_dialog {
             return Verdict::Risky(Risk { about, ..Risk::new(what, label.clone(), how) });
         }
@@ -523,8 +523,7 @@ mod tests {
         assert_eq!(risk(&shake, false, &screen), None);
     }
 
-    /// Somebody who knows what the button does decides; where there is nobody, whether it is plainly
-    /// a button.
+    /// Who knows what the button does decides; otherwise, whether it is plainly a button.
     #[test]
     fn button_that_no_list_knows_is_unknown() {
         let tile = |class: &str, text: &str| {

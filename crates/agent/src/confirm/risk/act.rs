@@ -177,8 +177,10 @@ impl<'a> Act<'a> {
             | ActKind::Path { .. }
             | ActKind::Press(_)
             | ActKind::Scroll { .. }
-            | ActKind::Type { .. } => true,
+            | ActKind::Type { place: Some(_), .. }
+            | ActKind::Type { has_enter: true, .. } => true,
             ActKind::Nothing
+            | ActKind::Type { .. }
             | ActKind::Open(_)
             | ActKind::CallApp
             | ActKind::Known(_)

@@ -27,13 +27,18 @@ pub(super) fn is_known_label(label: &str) -> bool {
     KNOWN.labels.contains(&Words::of(label).whole())
 }
 
+/// Whether a button with this label says yes to whatever is asked.
+pub(super) fn agrees(label: &str) -> bool {
+    KNOWN.agreement.contains(&Words::of(label).whole())
+}
+
 /// Whether the text is the name of a page or a list by its first word, in languages in which the
 /// noun comes first.
 pub(super) fn begins_like_page(text: &Words) -> bool {
     KNOWN.page_beginnings.begins(text)
 }
 
-/// The same by its last word. One word alone is no name: "Report" reports.
+/// Whether it is one by its last word. A single word is not a name: "Report" reports.
 pub(super) fn ends_like_page(text: &Words) -> bool {
     text.parts.len() > 1
         && text.parts.last().is_some_and(|last| KNOWN.page_ends.words.contains(last))
@@ -64,17 +69,39 @@ impl Heading {
 
 struct Known {
     labels: HashSet<String>,
+    agreement: HashSet<String>,
     first_words: Heading,
     page_beginnings: Heading,
     page_ends: Heading,
 }
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let Heading { words, unspaced } = Heading::of("labels");
+    let all = |heading| {
+        let Heading { words, unspaced } = Heading::of(heading);
+        words.into_iter().chain(unspaced).collect()
+    };
     Known {
-        labels: words.into_iter().chain(unspaced).collect(),
+        labels: all("labels"),
+        agreement: all("agreement"),
         first_words: Heading::of("first words"),
         page_beginnings: Heading::of("page beginnings"),
         page_ends: Heading::of("page ends"),
     }
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_is_known_in_several_languages() {
+        for word in
+            ["OK", "Yes", "Ja", "D\u{2019}accord", "Sí", "确定", "はい", "✓", "Continue", "I agree"]
+        {
+            assert!(agrees(word), "{word}");
+        }
+        for word in ["Cancel", "No", "Close", "Back", "", "Yesterday", "Later"] {
+            assert!(!agrees(word), "{word}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::harmless::{begins_like_page, ends_like_page, is_known_label};
+use super::harmless::{agrees, begins_like_page, ends_like_page, is_known_label};
 use super::spelling::{Words, is_unspaced, rows};
 
 pub(super) const PAY: &str = "pay";
@@ -11,45 +11,8 @@ pub(super) const SEND: &str = "send something";
 pub(super) const DELETE: &str = "delete something";
 pub(super) const CALL: &str = "call someone";
 
-/// The words on buttons for each kind of risk.
-const ON_BUTTONS: &str = include_str!("risky.txt");
-
-/// What sentences say besides: other forms of the words, and nouns.
-const IN_SENTENCES: [(&str, &str); 5] = [
-    (
-        PAY,
-        "transfer|payment|paying|be charged|will be charged|your order|order total|purchasing|purchases|buying|\
-         subscription|donation|transferring|zahlung|bezahlt|gekauft|kauf|abgebucht|überweisung|\
-         überwiesen|abonnement|paiement|payé|achat|acheté|débité|pago|compra|comprado|cobrará|\
-         pagamento|acquisto|betaling|płatność|zakup|оплата|покупка|платёж|ödeme|satın",
-    ),
-    (
-        SEND,
-        "sending|be sent|submitting|posting|publishing|sharing|be shared|be published|verschickt|\
-         gesendet werden|geteilt werden|enviará|inviare|wysłać|gönderilecek",
-    ),
-    (
-        DELETE,
-        "deleted|deleting|removed|removing|erased|erasing|discarded|trash|permanently|\
-         gelöscht|entfernt|verworfen|endgültig|supprimé|supprimée|supprimés|supprimées|effacé|\
-         eliminado|eliminada|eliminará|borrado|eliminare|eliminato|cancellare|eliminati|excluído|\
-         excluída|verwijderd|gewist|usunąć|usunięte|удалено|удалены|silinecek|silinsin",
-    ),
-    (CALL, "calling|dialing|angerufen"),
-    ("give an app a permission", "would like to|wants to access|möchte auf"),
-];
-
 /// Buttons without letters.
 const SYMBOLS: [(&str, &str); 3] = [(DELETE, "🗑"), (CALL, "📞☎"), (SEND, "➤📤")];
-
-/// What a button says that agrees to a question.
-const AGREEMENT: &str = "ok|okay|yes|confirm|continue|proceed|accept|agree|i agree|agree and continue|\
-     accept and continue|sure|go ahead|do it|i understand|understood|yes please|yes i'm sure|i'm sure|\
-     ja|jawohl|bestätigen|weiter|fortfahren|einverstanden|zustimmen|akzeptieren|oui|confirmer|continuer|\
-     accepter|d'accord|valider|sí|si|confirmar|continuar|aceptar|acepto|de acuerdo|conferma|continua|\
-     accetta|va bene|accetto|sim|aceitar|concordo|bevestigen|doorgaan|akkoord|tak|potwierdź|kontynuuj|\
-     zgadzam się|да|ок|подтвердить|продолжить|принять|хорошо|evet|tamam|onayla|devam|kabul et|\
-     是|确定|確定|确认|確認|同意|继续|繼續|好|はい|続ける|了解|예|확인|계속|동의|✓|✔|👍";
 
 /// A longer text of a row may be somebody's message. There the risky word must be the first one or
 /// the last one, where German and Turkish have their verbs.
@@ -76,6 +39,7 @@ pub(super) fn risk_of_label(text: &str, is_button: bool) -> Option<&'static str>
     let is_page = ends_like_page(&text);
     let has_word = |word: &Word| {
         let has = match word.position {
+            Position::Sentence => false,
             Position::First if !is_button => false,
             _ if is_short => word.is_in(&text),
             _ => word.begins_or_ends(&text),
@@ -83,7 +47,7 @@ pub(super) fn risk_of_label(text: &str, is_button: bool) -> Option<&'static str>
         has && !(word.avoids_pages && is_page)
     };
     // The longest match is the most specific: "delete all data" is more than "delete".
-    let found = LABEL_WORDS.iter().filter(|(_, word)| has_word(word));
+    let found = WORDS.iter().filter(|(_, word)| has_word(word));
     let found = found.max_by_key(|(_, word)| word.length).map(|(what, _)| *what);
     let symbol = || {
         let has = |(_, signs): &&(&str, &str)| signs.chars().any(|sign| text.all.contains(sign));
@@ -97,30 +61,13 @@ pub(super) fn risk_of_label(text: &str, is_button: bool) -> Option<&'static str>
 pub(super) fn risk_of_sentence(text: &str) -> Option<&'static str> {
     let cut: String = text.chars().take(MAX_SENTENCE).collect();
     let text = Words::of(&cut);
-    let found = LABEL_WORDS.iter().chain(&*SENTENCE_WORDS);
-    let found = found.filter(|(_, word)| word.is_telling && word.is_in(&text));
+    let found = WORDS.iter().filter(|(_, word)| word.is_telling && word.is_in(&text));
     let found = found.max_by_key(|(_, word)| word.length).map(|(what, _)| *what);
     found.or_else(|| text.has_price().then_some(PAY))
 }
 
-/// Whether a button with this label says yes to whatever is asked.
-pub(super) fn agrees(label: &str) -> bool {
-    static ALL: LazyLock<Vec<String>> =
-        LazyLock::new(|| AGREEMENT.split('|').map(|word| Words::of(word).whole()).collect());
-    let label = Words::of(label).whole();
-    ALL.contains(&label)
-}
-
-static LABEL_WORDS: LazyLock<Vec<(&str, Word)>> = LazyLock::new(|| {
-    let of = |(what, word)| (what, Word::of(word));
-    rows(ON_BUTTONS).map(of).collect()
-});
-static SENTENCE_WORDS: LazyLock<Vec<(&str, Word)>> = LazyLock::new(|| {
-    let of = |(what, words): &(&'static str, &'static str)| {
-        let what = *what;
-        words.split('|').map(move |word| (what, Word::of(word)))
-    };
-    IN_SENTENCES.iter().flat_map(of).collect()
+static WORDS: LazyLock<Vec<(&str, Word)>> = LazyLock::new(|| {
+    rows(include_str!("risky.txt")).map(|(what, word)| (what, Word::of(word))).collect()
 });
 
 /// Where in a label a word counts.
@@ -129,6 +76,8 @@ enum Position {
     Any,
     First,
     Whole,
+    /// Not in a label, but in the question of a dialog.
+    Sentence,
 }
 
 /// A word or some words of the lists.
@@ -156,16 +105,17 @@ impl Word {
             Some('^') => (Position::First, true),
             Some('=') => (Position::Whole, false),
             Some('~') => (Position::Any, true),
+            Some('"') => (Position::Sentence, false),
             _ => (Position::Any, false),
         };
-        let word = word.trim_start_matches(['^', '=', '~']);
+        let word = word.trim_start_matches(['^', '=', '~', '"']);
         let (word, is_prefix) = match word.strip_suffix('*') {
             Some(begin) => (begin, true),
             None => (word, false),
         };
         let (length, is_unspaced) = (word.chars().count(), word.chars().any(is_unspaced));
         let is_long = length >= MIN_WORD || is_unspaced || matches!(word, "pay" | "buy");
-        let is_telling = is_long && position == Position::Any;
+        let is_telling = is_long && matches!(position, Position::Any | Position::Sentence);
         let words = Words::of(word);
         let text = match (is_unspaced, is_prefix) {
             (true, _) => words.all,
@@ -180,9 +130,9 @@ impl Word {
         match (self.position, self.is_unspaced) {
             (Position::Whole, false) => text.spaced == self.text,
             (Position::Whole, true) => text.all == self.text,
-            (Position::Any, true) => text.all.contains(&self.text),
+            (Position::Any | Position::Sentence, true) => text.all.contains(&self.text),
             // Whole words: "Installed apps" installs nothing, and "Recall" calls nobody.
-            (Position::Any, false) => has_word(&text.spaced, self),
+            (Position::Any | Position::Sentence, false) => has_word(&text.spaced, self),
             (Position::First, true) => text.all.starts_with(&self.text),
             (Position::First, false) => begins_with(&text.after_yes(), self),
         }
@@ -233,7 +183,7 @@ mod tests {
     /// The names by which the code knows them.
     #[test]
     fn kinds_of_risk_are_headings_of_the_file() {
-        let headings: Vec<&str> = rows(ON_BUTTONS).map(|(heading, _)| heading).collect();
+        let headings: Vec<&str> = WORDS.iter().map(|(what, _)| *what).collect();
         for kind in [PAY, SEND, DELETE, CALL] {
             assert!(headings.contains(&kind), "{kind}");
         }
@@ -276,7 +226,7 @@ mod tests {
 
     /// The labels were written without a look at the lists.
     #[test]
-    fn labels_of_real_apps_are_told_apart() {
+    fn words_separate_risky_labels_from_harmless_ones() {
         let labels = |file: &'static str| {
             let rows = file.lines().map(|line| line.split_once('\t').unwrap().1);
             rows.collect::<Vec<_>>()
@@ -383,18 +333,6 @@ mod tests {
             ("New version available", None),
         ] {
             assert_eq!(risk_of_sentence(words), what, "{words}");
-        }
-    }
-
-    #[test]
-    fn agreement_is_known_in_several_languages() {
-        for word in
-            ["OK", "Yes", "Ja", "D\u{2019}accord", "Sí", "确定", "はい", "✓", "Continue", "I agree"]
-        {
-            assert!(agrees(word), "{word}");
-        }
-        for word in ["Cancel", "No", "Close", "Back", "", "Yesterday", "Later"] {
-            assert!(!agrees(word), "{word}");
         }
     }
 }
