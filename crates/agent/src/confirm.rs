@@ -1,10 +1,10 @@
 //! Questions to the user: those that a policy asks, and those before a risky action.
 //!
 //! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need
-//! approval, and [`verdict`] which ones are risky, by the text of their target; [`approve`] asks for
-//! it. Questions go through [`Call::ask`]; whether anybody is there to answer is up to the caller,
-//! and a question ends with its call. A "no" is final: the same act is refused from then on without
-//! a question, also by another way and in a resumed run
+//! approval, and [`verdict`] which ones are risky, by the text of their target; [`approve`] asks
+//! for it. Questions go through [`Call::ask`]; whether anybody is there to answer is up to the
+//! caller, and a question ends with its call. A "no" is final: the same act is refused from then on
+//! without a question, also by another way and in a resumed run
 //! ([`Memory::refused`](crate::run::memory::Memory::refused)). An answer that is a secret is read
 //! without echo ([`Call::ask`]'s `ask_secret`) and stored in the vault; the policy learns only its
 //! name.

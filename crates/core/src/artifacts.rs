@@ -2,10 +2,10 @@
 //! files copied from phones in `files/`.
 //!
 //! Start with [`ArtifactStore::begin`]: it creates a [`PendingFile`], a new file that gets its name
-//! when it is persisted, whole, and is removed otherwise. Existing files are never overwritten: a new file with the same
-//! name gets a number. Nothing is written outside the root, neither by name nor through a symbolic
-//! link. [`mp4`] checks that a recording is complete. The session decides what the files contain
-//! and when to fetch them.
+//! when it is persisted, whole, and is removed otherwise. Existing files are never overwritten: a
+//! new file with the same name gets a number. Nothing is written outside the root, neither by name
+//! nor through a symbolic link. [`mp4`] checks that a recording is complete. The session decides
+//! what the files contain and when to fetch them.
 
 mod mp4;
 

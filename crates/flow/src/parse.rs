@@ -340,7 +340,7 @@ fn is_flow(documents: &[Value]) -> bool {
     header.iter().any(|(key, _)| matches!(&*key.name, "appId" | "url"))
 }
 
-/// The header and the commands. What is no flow is not looked into.
+/// The header and the commands. A file that is not a flow is read no further.
 fn two_documents<'a>(
     documents: &'a [Value],
     at: &SourceLocation,

@@ -46,7 +46,7 @@ pub(crate) enum Share {
 }
 
 impl Share {
-    /// The name by which its clients are told from those of others.
+    /// What sets its clients apart from those of other tokens; `None` for the whole.
     pub(crate) fn name(&self) -> Option<&Arc<str>> {
         match self {
             Self::Whole => None,

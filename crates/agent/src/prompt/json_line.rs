@@ -3,8 +3,9 @@
 //!
 //! Start with [`to_json_line`]. It is lossless: parsing its JSON gives back every character. But
 //! the result has no line breaks, cannot start a block of the prompt, and has no marker that a
-//! model server could take for the end of a message, a call or a thought. llama.cpp's server parses such markers even
-//! inside a message: its chat endpoint tokenizes the finished prompt with special tokens allowed.
+//! model server could take for the end of a message, a call or a thought. llama.cpp's server parses
+//! such markers even inside a message: its chat endpoint tokenizes the finished prompt with special
+//! tokens allowed.
 //! [`request`] is for the only block that is not JSON.
 
 use std::fmt::Write as _;

@@ -165,14 +165,14 @@ fn verdict(reply: &str, cut_off: bool, key: &str) -> Result<(bool, Map<String, V
         return Err(format!("`{key}` appears twice with different values"));
     }
     let object = found.value.as_object().cloned().unwrap_or_default();
-    let said = get(&object, &[key]).cloned().unwrap_or_default();
-    let said = match &said {
-        Value::Bool(said) => *said,
+    let value = get(&object, &[key]).cloned().unwrap_or_default();
+    let is_true = match &value {
+        Value::Bool(is_true) => *is_true,
         Value::String(word) if ["true", "yes"].contains(&&*word.trim().to_lowercase()) => true,
         Value::String(word) if ["false", "no"].contains(&&*word.trim().to_lowercase()) => false,
         other => return Err(format!("`{key}` must be true or false, not {}", short(other))),
     };
-    Ok((said, object))
+    Ok((is_true, object))
 }
 
 const NOTHING_SAID: &str = "it has neither `action` nor `status`";

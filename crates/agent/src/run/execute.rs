@@ -203,7 +203,7 @@ async fn question(
 }
 
 /// What the policy's model says of a button that no list knows: whether pressing it is risky.
-/// `None` if there is no model, or if it did not answer.
+/// `None` if no model answers.
 async fn rating(
     step: &mut StepInProgress<'_>,
     button: &UnknownButton,

@@ -6,8 +6,8 @@
 /// The folders in which files may be written and read, with what is below them.
 pub const DEVICE_FOLDERS: [&str; 3] = ["/sdcard/", "/storage/", "/data/local/tmp/"];
 
-/// The shell's own folder, where Thumbwire's files are, and what their names contain. What is in them
-/// runs as the shell, or changes settings.
+/// The shell's own folder, where Thumbwire's files are, and what their names contain. What is in
+/// them runs as the shell, or changes settings.
 const SHELL_FOLDER: &str = "/data/local/tmp/";
 const OURS: &str = "thumbwire";
 
@@ -31,8 +31,8 @@ pub fn check_device_path(path: &str) -> Result<(), String> {
     if path.split('/').skip(1).any(|part| matches!(part, "" | "." | "..")) {
         return Err("it has an empty part, `.` or `..`; give the plain path of a file".into());
     }
-    // Whatever leads to it: a link in the folder may be another name of the folder. Dalvik keeps the
-    // helper's code in `dalvik-cache/data@local@tmp@thumbwire-helper-1.jar@classes.dex`.
+    // Whatever leads to it: a link in the folder may be another name of the folder. Dalvik keeps
+    // the helper's code in `dalvik-cache/data@local@tmp@thumbwire-helper-1.jar@classes.dex`.
     let name = path.rsplit('/').next().unwrap_or_default();
     if path.starts_with(SHELL_FOLDER) && name.to_lowercase().contains(OURS) {
         return Err("Thumbwire keeps its own files there; choose another name".into());

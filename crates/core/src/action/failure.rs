@@ -578,7 +578,8 @@ impl Failure {
 }
 
 impl Failure {
-    /// Whether the elements cannot be listed because the screen keeps moving. A picture can be taken.
+    /// Whether the elements cannot be listed because the screen keeps moving. A picture can be
+    /// taken.
     pub(crate) fn is_restless(&self) -> bool {
         matches!(&self.cause, Cause::NotReady { text } if text.contains(KEEPS_MOVING))
     }

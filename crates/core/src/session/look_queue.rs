@@ -44,7 +44,7 @@ struct LookerId {
     client: ClientId,
 }
 
-/// Who waits for a turn.
+/// A call in the queue, and the client that it counts for.
 #[derive(Clone, Default)]
 pub(super) struct Looker {
     id: LookerId,
@@ -55,7 +55,7 @@ pub(super) struct Looker {
 pub(super) struct LookTurn(Option<Arc<Mutex<QueueState>>>);
 
 impl Looker {
-    /// Who makes this call.
+    /// This call, for its client.
     pub(super) fn of(call: &Call) -> Self {
         let client = match call.share {
             Some(_) => ClientId::default(),

@@ -404,7 +404,7 @@ async fn silent_phone_does_not_keep_a_session_from_ending() {
 async fn looks_of_one_share_wait_within_a_limit() {
     let phone = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
     let session = &over(&phone);
-    let look = async |share: &str, client: &str| {
+    let snapshot_of = async |share: &str, client: &str| {
         let client = ClientId::Session(client.into());
         let time = Duration::from_secs(9);
         let call = Call { share: Some(share.into()), client, ..Call::with_timeout(time) };
@@ -412,8 +412,8 @@ async fn looks_of_one_share_wait_within_a_limit() {
     };
     // Each in a session of its own: they are one client nevertheless.
     let names: Vec<String> = (0..40).map(|number| number.to_string()).collect();
-    let many = futures::future::join_all(names.iter().map(|name| look("ci", name)));
-    let (many, other) = tokio::join!(many, look("ann", "a"));
+    let many = futures::future::join_all(names.iter().map(|name| snapshot_of("ci", name)));
+    let (many, other) = tokio::join!(many, snapshot_of("ann", "a"));
     let refused = many.into_iter().filter_map(Result::err).map(|failure| {
         assert_eq!(failure.next_step(), "wait for them, then try again");
         failure.cause

@@ -221,7 +221,7 @@ fn authority(text: &str) -> Option<Authority> {
     port(&authority).is_some().then_some(authority)
 }
 
-/// The port; `Some(None)` without one, `None` if it is no number of a port as programs write it.
+/// The port; `Some(None)` if there is none, `None` if it is not a plain number up to 65535.
 /// `Authority` knows none where a number is too large, and takes a sign and zeros before it.
 fn port(authority: &Authority) -> Option<Option<u16>> {
     let text = authority.as_str().strip_prefix(authority.host())?;

@@ -77,8 +77,8 @@ impl Connections {
         Self { max, table: Arc::default() }
     }
 
-    /// Adds a connection. If there is no room, closes another one; `None` if all others are busy,
-    /// or receive a message that began only now.
+    /// Adds a connection, and closes an idle one if there is no room; `None` if all others are
+    /// busy, or receive a message that began only now.
     pub(super) fn enter(&self, now: Instant) -> Option<Place> {
         let mut table = lock(&self.table);
         if table.rows.len() >= self.max {
