@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::model::Usage;
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Cause, Controls, ElementId, Failure, LaunchResult, Outcome, Perform,
-    ScreenshotAndControls, TapResult, Target, TypedPerform as _, request,
+    Action, AppSelector, Call, Cause, Controls, ElementId, Failure, LaunchResult, NumberedList,
+    Outcome, Perform, ScreenshotAndControls, TapResult, Target, TypedPerform as _, request,
 };
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
@@ -141,7 +141,7 @@ impl Perform for Phone {
                 let controls = self.controls();
                 let Some(node) = controls.node_of(number) else {
                     let cause = Cause::StaleReference {
-                        list: "controls",
+                        list: NumberedList::Controls,
                         number: number.to_string(),
                         reason: None,
                         none: false,

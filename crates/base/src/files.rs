@@ -4,13 +4,17 @@
 //! of limited size, never a pipe or a device that does not end, and what is written replaces a
 //! regular file as a whole, never what a link leads to. Start with [`read_text`] and [`write()`];
 //! [`Folder`] is for names that others chose, [`open_guarded`] for files that decide what callers
-//! may do.
+//! may do, and [`HeldFile`] for what several programs share.
+
+mod held;
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
+
+pub use held::{HeldFile, read_held, turn};
 
 /// How many names beside a file are tried.
 const MAX_BESIDE: u32 = 1000;

@@ -32,10 +32,10 @@ pub use app_tools::{
 pub use call::{
     AskUser, Call, CallState, NoProgress, NoUser, Progress, Question, UserAnswer, agrees,
 };
-pub use client::{ClientId, ClientName, Scope};
+pub use client::{ClientId, ClientName, Holder, HolderProcess, Scope};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};
 pub(crate) use failure::what_they_lack;
-pub use failure::{Cause, CauseClass, Failure};
+pub use failure::{Cause, CauseClass, Failure, NumberedList};
 pub use file_names::{FileNameError, MAX_NAME, check_name};
 pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{

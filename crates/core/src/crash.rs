@@ -10,6 +10,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use thumbwire_device::LogEntry;
 
 /// The rules for `logcat` that let through what [`read`] needs.
@@ -22,7 +23,7 @@ const MAX_LINES: usize = 40;
 pub const MAX_CRASHES: usize = 10;
 
 /// A crashed or unresponsive app.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crash {
     /// The kind of failure.
     pub kind: CrashKind,
@@ -38,7 +39,8 @@ pub struct Crash {
 }
 
 /// How an app failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CrashKind {
     /// An uncaught exception.
     Exception,

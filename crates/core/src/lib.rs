@@ -21,6 +21,7 @@ pub mod event;
 pub mod input_files;
 pub mod kept_files;
 mod pattern;
+pub mod phone_locks;
 pub mod providers;
 pub mod random;
 pub mod session;

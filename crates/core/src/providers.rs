@@ -103,6 +103,12 @@ pub trait DeviceProvider: Send + Sync {
         false
     }
 
+    /// The name by which all programs of this computer know the phone with this id; `None` if it
+    /// is a phone of this program alone.
+    fn name_on_computer(&self, id: &str) -> Option<String> {
+        Some(id.to_owned())
+    }
+
     /// The list entry for a phone that no list announces because its id says how to reach it, such
     /// as an address. Connects to nothing.
     fn unlisted(&self, _id: &str) -> Option<ListedDevice> {
@@ -220,6 +226,17 @@ impl DeviceProviders {
         owners.next().map(|provider| provider.name())
     }
 
+    /// The name by which all programs of this computer know the phone with this id; `None` if it
+    /// is a phone of this program alone.
+    pub fn name_on_computer(&self, id: &str) -> Option<String> {
+        let owner = self.providers.iter().find(|provider| provider.owns(id));
+        let listed_by = || lock(&self.listed_by).get(id).and_then(|&at| self.providers.get(at));
+        match owner.or_else(listed_by).or(self.providers.first()) {
+            Some(provider) => provider.name_on_computer(id),
+            None => Some(id.to_owned()),
+        }
+    }
+
     /// The list entry for a phone that no list announces; `None` if phones with such an id are
     /// announced.
     pub fn unlisted(&self, id: &str) -> Option<ListedDevice> {
@@ -274,6 +291,11 @@ impl DeviceProviders {
         let reason =
             if reasons.is_empty() { "no provider has it".into() } else { reasons.join("; ") };
         Err(unknown.map_or_else(|| not_connected(id, reason), |(_, failure)| failure))
+    }
+
+    /// Whether callers may use the phone with this id, which is in a list.
+    pub fn is_allowed(&self, id: &str) -> bool {
+        self.allowed.contains(id, true)
     }
 
     fn may_open(&self, id: &str, provider: &dyn DeviceProvider) -> bool {

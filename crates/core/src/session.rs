@@ -34,6 +34,7 @@ mod observe;
 mod orientation;
 mod pinch;
 mod recordings;
+mod remote;
 mod screen_size;
 mod screenshots;
 mod seen_screens;
@@ -64,6 +65,7 @@ use crate::app_tools::{AppToolHost, AppToolOptions};
 use crate::artifacts::ArtifactStore;
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::input_files::InputFolder;
+use crate::phone_locks::PhoneLocks;
 use crate::providers::{DeviceChange, DeviceProviders};
 use crate::random;
 use crate::snapshot::Snapshot;
@@ -74,6 +76,7 @@ use leasing::Leases;
 use local_files::LocalFiles;
 use monitors::Monitors;
 use recordings::{RecordingRequest, Recordings};
+pub use remote::RemotePhones;
 use selection::SelectedDevices;
 
 /// The part of a call's time reserved for probing a phone that stopped answering.
@@ -96,6 +99,7 @@ pub struct Session {
     recordings: Recordings,
     monitors: Monitors,
     app_tools: AppToolHost,
+    remote: Option<Arc<dyn RemotePhones>>,
 }
 
 /// What a session may do, and for whom.
@@ -106,8 +110,13 @@ pub struct SessionOptions {
     /// The apps that clients may use.
     pub allowed_apps: AllowedApps,
     /// How long a client keeps the lease of a phone after its last act there; zero leases nothing.
-    /// For sessions with several clients.
     pub lease_time: Duration,
+    /// After which number leases count: clients of other computers must not take a lease of this
+    /// session for one of an earlier session.
+    pub first_lease: u64,
+    /// How other programs of this computer see the leases of this session, and it theirs. `None`:
+    /// they do not.
+    pub locks: Option<PhoneLocks>,
     /// Where files are stored here. `None`: screenshots stay on the phone.
     pub files: Option<ArtifactStore>,
     /// The clock (local time) that files are named after.
@@ -119,6 +128,8 @@ pub struct SessionOptions {
     /// Leaves rotations alone at the start and the end of the session. For callers whose work
     /// continues after it, such as a person who runs one command after another.
     pub keep_orientation: bool,
+    /// Phones of other computers.
+    pub remote: Option<Arc<dyn RemotePhones>>,
 }
 
 impl Default for SessionOptions {
@@ -128,11 +139,14 @@ impl Default for SessionOptions {
             devices: Vec::new(),
             allowed_apps: AllowedApps::default(),
             lease_time: Duration::ZERO,
+            first_lease: 0,
+            locks: None,
             files: None,
             clock: || DateTime::ZERO,
             input_files: None,
             app_tools: AppToolOptions::default(),
             keep_orientation: false,
+            remote: None,
         }
     }
 }
@@ -154,6 +168,8 @@ struct SessionCall<'a> {
     device_id: OnceLock<String>,
     /// That phone, once it is connected.
     attached: OnceLock<AttachedDevice>,
+    /// Set when an action that may change something was sent to another computer.
+    sent: OnceLock<()>,
 }
 
 impl Session {
@@ -162,7 +178,7 @@ impl Session {
         let options: SessionOptions = options.into();
         // Without randomness, the process still tells this session from an earlier one.
         let name = random::hex::<16>().unwrap_or_else(|_| std::process::id().to_string());
-        let leases = Leases::new(options.lease_time);
+        let leases = Leases::new(options.lease_time, options.first_lease, options.locks, &phones);
         Self {
             connections: Arc::new(Connections::new(phones, leases, options.allowed_apps)),
             configured: options.devices,
@@ -174,6 +190,7 @@ impl Session {
             recordings: Recordings::default(),
             monitors: Monitors::default(),
             app_tools: AppToolHost::new(options.app_tools),
+            remote: options.remote,
         }
     }
 
@@ -236,13 +253,16 @@ impl Session {
 
 impl<'a> SessionCall<'a> {
     fn new(session: &'a Session, call: &'a Call, needs_lease: bool) -> Self {
-        let (device_id, attached) = Default::default();
-        Self { session, call, needs_lease, device_id, attached }
+        let (device_id, attached, sent) = Default::default();
+        Self { session, call, needs_lease, device_id, attached, sent }
     }
 
     /// Whether a command that may change the screen was sent.
     fn acted(&self) -> SideEffect {
-        self.attached.get().map_or(SideEffect::None, AttachedDevice::acted)
+        match self.sent.get() {
+            Some(()) => SideEffect::Possible,
+            None => self.attached.get().map_or(SideEffect::None, AttachedDevice::acted),
+        }
     }
 
     /// The phone that the call is for, connected, and leased to its client if the call acts.
@@ -289,6 +309,9 @@ impl<'a> SessionCall<'a> {
 
     async fn run(&self, action: Action) -> Result<Outcome, Failure> {
         let Self { session, call, .. } = *self;
+        if let Some(outcome) = self.on_another_computer(&action).await {
+            return outcome;
+        }
         match action {
             Action::ListDevices { platform, connect } => {
                 let unreachable = if connect { self.connect_selected().await? } else { None };
@@ -506,5 +529,8 @@ impl ClientWatch for Session {
         self.recordings.0.client_left(client);
         self.monitors.0.client_left(client);
         self.connections.leases.client_left(client);
+        if let Some(remote) = &self.remote {
+            remote.client_left(client).await;
+        }
     }
 }

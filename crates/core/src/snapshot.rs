@@ -14,6 +14,7 @@ mod outline;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use serde::{Deserialize, Serialize};
 use thumbwire_device::find::{HiddenReason, Visibility, is_element, visibility};
 use thumbwire_device::{Node, Point, Rect, Tree};
 
@@ -26,18 +27,44 @@ pub(crate) use outline::named_element;
 pub use outline::{LinePlace, NumberedLine, OutlineDetail, numbered_outline, outline};
 
 /// A snapshot of the screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "SentSnapshot")]
 pub struct Snapshot {
     /// The platform's tree.
     pub tree: Tree,
-    /// The visibility of each node.
+    /// The visibility of each node, which follows from the tree.
+    #[serde(skip_serializing)]
     pub showing: Vec<Visibility>,
     /// The elements with refs, in document order.
     pub refs: Vec<ListedElement>,
 }
 
+/// What is written of a snapshot.
+#[derive(Deserialize)]
+struct SentSnapshot {
+    tree: Tree,
+    refs: Vec<ListedElement>,
+}
+
+impl TryFrom<SentSnapshot> for Snapshot {
+    type Error = &'static str;
+
+    fn try_from(SentSnapshot { tree, refs }: SentSnapshot) -> Result<Self, &'static str> {
+        let nodes = tree.nodes.iter().enumerate();
+        if !nodes.clone().all(|(at, node)| node.parent.is_none_or(|parent| parent < at)) {
+            return Err("a node of the tree comes before its parent");
+        }
+        let mut places = refs.iter().map(|listed| listed.node);
+        let is_sorted = refs.is_sorted_by(|one, next| one.node < next.node);
+        if !is_sorted || !places.all(|at| at < tree.nodes.len()) {
+            return Err("the refs are not those of the tree");
+        }
+        Ok(Self { showing: visibility(&tree), tree, refs })
+    }
+}
+
 /// An element with its ref.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedElement {
     /// Its ref in this session.
     pub id: ElementRef,

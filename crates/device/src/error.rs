@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{LockState, Platform, UntypableText};
 use thumbwire_base::truncate;
 use thumbwire_base::visible::quoted;
@@ -125,7 +127,8 @@ pub enum Error {
 
 /// Whether an action may have happened although its call failed. A tap that may have landed must
 /// not be retried blindly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SideEffect {
     /// It did not happen: the phone never got the command.
     None,

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Why a text cannot be typed on a phone. Each character is named once, in the order of the text;
 /// none, if they are withheld.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum UntypableText {
     /// Control characters, which no keyboard types.
     Control(Vec<char>),

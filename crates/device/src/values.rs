@@ -383,7 +383,7 @@ impl Orientation {
 }
 
 /// A snapshot of the platform's node tree, flattened in document order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tree {
     /// All nodes; a parent comes before its children.
     pub nodes: Vec<Node>,
@@ -404,7 +404,8 @@ pub struct Tree {
 }
 
 /// How a tree was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TreeMethod {
     /// By the platform's own program or server, or from a file.
     #[default]
@@ -413,8 +414,14 @@ pub enum TreeMethod {
     Helper,
 }
 
+/// Whether a value need not be written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// What kind of window has the focus.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WindowKind {
     /// The main window of an app or of the system, or one whose kind the platform does not report.
     #[default]
@@ -439,33 +446,47 @@ pub enum TreeDetail {
 
 /// A node of the platform's tree. Its texts are slices of [`Tree::source`], unless they contain
 /// entities.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Node {
     /// Index of its parent in [`Tree::nodes`]; `None` for a root.
+    #[serde(skip_serializing_if = "is_default")]
     pub parent: Option<usize>,
     /// Position among its siblings, starting at 0.
+    #[serde(skip_serializing_if = "is_default")]
     pub index: usize,
     /// Distance from its root.
+    #[serde(skip_serializing_if = "is_default")]
     pub depth: usize,
     /// Platform class name.
+    #[serde(skip_serializing_if = "is_default")]
     pub class: ByteString,
     /// The app it belongs to.
+    #[serde(skip_serializing_if = "is_default")]
     pub package: ByteString,
     /// Resource id or accessibility identifier; empty if it has none.
+    #[serde(skip_serializing_if = "is_default")]
     pub id: ByteString,
     /// Visible text.
+    #[serde(skip_serializing_if = "is_default")]
     pub text: ByteString,
     /// Content description, read by screen readers.
+    #[serde(skip_serializing_if = "is_default")]
     pub description: ByteString,
     /// Placeholder of an empty field; empty if the platform does not report it.
+    #[serde(skip_serializing_if = "is_default")]
     pub hint: ByteString,
     /// Bounds as the platform reported them; empty if they could not be read.
+    #[serde(skip_serializing_if = "is_default")]
     pub bounds: Rect,
     /// Drawing order among its siblings; higher is on top. 0 if the platform does not report it.
+    #[serde(skip_serializing_if = "is_default")]
     pub order: u32,
     /// Whether the platform reports it as displayed; `None` if it does not say.
+    #[serde(skip_serializing_if = "is_default")]
     pub displayed: Option<bool>,
     /// State and supported actions.
+    #[serde(skip_serializing_if = "is_default")]
     pub flags: Flags,
 }
 
@@ -483,27 +504,38 @@ impl Node {
 }
 
 /// State and supported actions of a node, as the platform reports them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Flags {
     /// Can be checked.
+    #[serde(skip_serializing_if = "is_default")]
     pub checkable: bool,
     /// Is checked.
+    #[serde(skip_serializing_if = "is_default")]
     pub checked: bool,
     /// Accepts taps.
+    #[serde(skip_serializing_if = "is_default")]
     pub clickable: bool,
     /// Is not grayed out.
+    #[serde(skip_serializing_if = "is_default")]
     pub enabled: bool,
     /// Can get the focus.
+    #[serde(skip_serializing_if = "is_default")]
     pub focusable: bool,
     /// Has the focus.
+    #[serde(skip_serializing_if = "is_default")]
     pub focused: bool,
     /// Can be scrolled.
+    #[serde(skip_serializing_if = "is_default")]
     pub scrollable: bool,
     /// Accepts long presses.
+    #[serde(skip_serializing_if = "is_default")]
     pub long_clickable: bool,
     /// Hides typed text.
+    #[serde(skip_serializing_if = "is_default")]
     pub password: bool,
     /// Is selected among its siblings.
+    #[serde(skip_serializing_if = "is_default")]
     pub selected: bool,
 }
 

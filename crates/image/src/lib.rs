@@ -5,6 +5,7 @@
 //! [`blackness()`] detects black images. All of it is CPU work of up to about 0.3 s for a large
 //! screen: async callers should move it to a blocking thread. Nothing here takes screenshots.
 
+mod base64_bytes;
 mod blackness;
 mod fit;
 mod limits;
@@ -31,7 +32,7 @@ pub struct Size {
 }
 
 /// A screenshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Screenshot {
     /// The image file.
     pub image: Image,
@@ -42,11 +43,12 @@ pub struct Screenshot {
 }
 
 /// An image file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// Its format.
     pub format: Format,
     /// The file's bytes.
+    #[serde(with = "base64_bytes")]
     pub bytes: Bytes,
 }
 
@@ -126,7 +128,8 @@ impl Format {
 }
 
 /// Why a screenshot is black although the screen may not be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BlackReason {
     /// A window is marked secure, so the platform excludes it from screenshots. Its tree can still
     /// be read.

@@ -83,7 +83,7 @@ pub(super) fn form(question: &Question) -> Option<ElicitRequest> {
     if !question.choices.is_empty() {
         answer["enum"] = question.choices.iter().map(|choice| visible_lines(choice)).collect();
     }
-    let name = question.name;
+    let name = &*question.name;
     let schema = json!({ "type": "object", "properties": { (name): answer }, "required": [name] });
     let requested_schema = serde_json::from_value::<ElicitationSchema>(schema).ok()?;
     Some(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
@@ -108,7 +108,7 @@ pub(super) fn read_result(result: &ElicitResult, question: &Question) -> UserAns
 /// The answer in the form. If the question has choices, only one of them is an answer, as the form
 /// shows it. To an open question some clients send a number unquoted.
 fn answer(content: &Value, question: &Question) -> Option<String> {
-    let answer = content.get(question.name)?;
+    let answer = content.get(&*question.name)?;
     if !question.choices.is_empty() {
         let is_meant = |choice: &&String| answer.as_str() == Some(&*visible_lines(choice));
         return question.choices.iter().find(is_meant).cloned();

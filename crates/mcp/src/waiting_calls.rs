@@ -153,9 +153,9 @@ impl WaitingCalls {
             );
             return Err(ErrorData::new(ErrorCode::INVALID_REQUEST, text, None));
         }
-        let name = asked.question.name;
+        let name = asked.question.name.clone().into_owned();
         table.insert(state.clone(), WaitingCall { running, asked });
-        let requests = InputRequests::from([(name.to_owned(), InputRequest::Elicitation(form))]);
+        let requests = InputRequests::from([(name, InputRequest::Elicitation(form))]);
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
@@ -189,7 +189,7 @@ impl WaitingCalls {
                  without requestState and inputResponses to be asked again",
             );
         }
-        match responses.and_then(|all| all.get(asked.question.name)) {
+        match responses.and_then(|all| all.get(&*asked.question.name)) {
             None => Ok((running, Some(asked))),
             Some(response) => {
                 let result = serde_json::from_value::<ElicitResult>(response.clone());

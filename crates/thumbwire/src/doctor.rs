@@ -331,7 +331,7 @@ fn failed(subject: String, failure: &Failure) -> Finding {
 
 /// A failed health check.
 fn unwell(id: &str, check: &Check) -> Finding {
-    let (part, fix) = match check.name {
+    let (part, fix) = match &*check.name {
         "screen_state" => ("screen", "switch the screen on and unlock it, or call `mobile_unlock`"),
         "ui_service" => ("reading the screen", "end the other tool, or restart the phone"),
         _ => ("connection", "replug the phone"),

@@ -46,6 +46,11 @@ impl AdbServer {
         Self { address: address.into() }
     }
 
+    /// Its address: host and port.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Whether the server runs on this computer, judged by its address.
     pub fn is_local(&self) -> bool {
         let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);

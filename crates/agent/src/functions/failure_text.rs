@@ -7,7 +7,7 @@
 
 use thumbwire_base::truncate;
 use thumbwire_base::visible::visible;
-use thumbwire_core::action::{Cause, Failure};
+use thumbwire_core::action::{Cause, Failure, NumberedList};
 use thumbwire_device::SideEffect;
 
 use super::FunctionError;
@@ -36,7 +36,7 @@ fn one_line(text: &str) -> String {
 /// What the policy can do, with its functions and its screen.
 fn next_step(failure: &Failure) -> String {
     let advice = match &failure.cause {
-        Cause::StaleReference { list: "apps", .. } | Cause::AppNotFound { .. } => {
+        Cause::StaleReference { list: NumberedList::Apps, .. } | Cause::AppNotFound { .. } => {
             "use a package of [Installed Apps], or a word of the app's name"
         }
         Cause::AmbiguousApp { .. } => "use the package of the one that is meant",
@@ -60,6 +60,10 @@ fn next_step(failure: &Failure) -> String {
             "end with FAIL and say that the phone asks whether to trust this computer"
         }
         Cause::DeviceBusy { .. } => "wait a moment and try again",
+        Cause::LeaseLost { .. } => "look at the screen before you go on",
+        Cause::DeviceTakenOver { .. } => {
+            "end with FAIL and say that the user has taken the phone over"
+        }
         Cause::DeviceNotAllowed { .. }
         | Cause::AppNotAllowed { .. }
         | Cause::SettingsPageNotAllowed { .. }
@@ -103,7 +107,7 @@ mod tests {
     use std::time::Duration;
 
     use regex_lite::Regex;
-    use thumbwire_core::action::{ClientName, FileNameError};
+    use thumbwire_core::action::{ClientName, FileNameError, Holder};
     use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
     use thumbwire_core::toolset::{ObserveMode, android, ufo};
     use thumbwire_device::{LockState, Platform, UntypableText};
@@ -122,7 +126,7 @@ mod tests {
             Cause::DeviceNotReady { device: device(), state: "offline".into() },
             Cause::DeviceNotAuthorized { device: device() },
             Cause::DeviceNotAllowed { device: device() },
-            Cause::AppNotAllowed { app: app(), reason: Some("it installs apps") },
+            Cause::AppNotAllowed { app: app(), reason: Some("it installs apps".into()) },
             Cause::SettingsPageNotAllowed { page: "Reset".into() },
             Cause::LinkNotAllowed { scheme: "tel".into() },
             Cause::NoDeviceChosen { devices: Vec::new() },
@@ -134,20 +138,25 @@ mod tests {
             Cause::ElementNotFound { sought: "3".into(), reason: Some(text()) },
             Cause::IndexOutOfRange { index: 3, found: 2 },
             Cause::StaleReference {
-                list: "controls",
+                list: NumberedList::Controls,
                 number: "3".into(),
                 reason: Some("stale reference".into()),
                 none: false,
             },
-            Cause::StaleReference { list: "apps", number: "3".into(), reason: None, none: true },
+            Cause::StaleReference {
+                list: NumberedList::Apps,
+                number: "3".into(),
+                reason: None,
+                none: true,
+            },
             Cause::NoSuchRecording { id: "r1".into(), known: Vec::new() },
             Cause::NoSuchMonitor { id: "m1".into(), known: Vec::new() },
             Cause::InvalidFileName { name: "a/b".into(), reason: FileNameError::Folder },
-            Cause::TooManyActive { what: "recordings", max: 2 },
+            Cause::TooManyActive { what: "recordings".into(), max: 2 },
             Cause::TooManyLooks { max: 32 },
             Cause::AppToolNotFound { app: app(), tool: "add".into(), reason: None },
             Cause::AppNotTrusted { app: app(), reason: text() },
-            Cause::NoAppReply { what: "add".into(), reason: "the helper is off" },
+            Cause::NoAppReply { what: "add".into(), reason: "the helper is off".into() },
             Cause::BackgroundStartRestricted { what: "add".into(), text: text() },
             Cause::Locked(LockState::Keyguard),
             Cause::Locked(LockState::ScreenOff),
@@ -158,11 +167,11 @@ mod tests {
             Cause::StepFailed { reason: text() },
             Cause::ConditionNotMet { what: "wait".into(), after: wait },
             Cause::PlatformNotSupported { what: "keys".into(), platform: Platform::Ios },
-            Cause::HelperMissing { what: "the clipboard" },
+            Cause::HelperMissing { what: "the clipboard".into() },
             Cause::InvalidArgument { reason: text() },
             Cause::DeviceBusy {
                 device: device(),
-                holder: ClientName::clean("other"),
+                holder: Holder { client: ClientName::clean("other"), process: None, since: wait },
                 remaining: wait,
             },
             Cause::Refused { reason: text() },

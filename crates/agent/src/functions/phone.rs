@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_core::action::{
     AppFilter, AppSelector, Cause, ControlNumber, Controls, Direction, Failure, LaunchResult,
-    Observe, Request, TapResult, Target, TextInput, TypeResult, WaitCondition, request,
+    NumberedList, Observe, Request, TapResult, Target, TextInput, TypeResult, WaitCondition,
+    request,
 };
 use thumbwire_core::snapshot::{RefVisibility, lookup};
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point, Rect};
@@ -551,7 +552,7 @@ impl PathArguments {
 /// The control with this number in the last list.
 fn listed(id: &str) -> Result<Target, FunctionError> {
     id.parse::<ControlNumber>().map(Target::listed).map_err(|_| {
-        let list = "controls";
+        let list = NumberedList::Controls;
         let cause = Cause::StaleReference { list, number: id.into(), reason: None, none: false };
         FunctionError::Phone(cause.into())
     })

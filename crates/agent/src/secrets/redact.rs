@@ -431,6 +431,8 @@ impl<P: Perform> RedactedPerform<P> {
             }
             Cause::DeviceNotAuthorized { .. }
             | Cause::DeviceBusy { .. }
+            | Cause::DeviceTakenOver { .. }
+            | Cause::LeaseLost { .. }
             | Cause::DeviceNotAllowed { .. }
             | Cause::AppNotAllowed { .. }
             | Cause::SettingsPageNotAllowed { .. }

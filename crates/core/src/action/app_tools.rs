@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use thumbwire_device::{AppId, Component};
 
 /// The tools of all apps on a phone.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
     /// One entry per app, in the phone's order.
     pub apps: Vec<Arc<AppTools>>,
@@ -24,7 +25,7 @@ impl Catalog {
 }
 
 /// The tools of one app.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppTools {
     /// The app.
     pub app: AppId,
@@ -47,7 +48,8 @@ pub struct AppTools {
 }
 
 /// A protocol by which apps offer tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AppToolProtocol {
     /// The Mobile-MCP Intent protocol.
     MobileMcp,
@@ -66,7 +68,8 @@ impl AppToolProtocol {
 }
 
 /// Whether an app's tools may be called.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TrustStatus {
     /// Yes: the operator allows the app, and it is unchanged since it was pinned.
     Yes,
@@ -91,7 +94,7 @@ impl TrustStatus {
 }
 
 /// One tool of an app.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppTool {
     /// Its id in the app.
     pub id: String,
@@ -110,21 +113,32 @@ pub struct AppTool {
 }
 
 /// An input or output value.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
     /// Its name.
     pub name: String,
     /// Its JSON type: `string`, `boolean`, `integer`, `number`; AppFunctions also have `array` and
     /// `object`.
-    pub kind: &'static str,
+    #[serde(deserialize_with = "json_type")]
+    pub kind: JsonType,
     /// Whether a call must have it.
     pub required: bool,
     /// What it is, as the app describes it.
     pub description: String,
 }
 
+/// The name of a JSON type. As a type of its own, so that it is not read as a part of its input.
+pub(super) type JsonType = &'static str;
+
+fn json_type<'de, D: Deserializer<'de>>(input: D) -> Result<JsonType, D::Error> {
+    const TYPES: [&str; 6] = ["string", "boolean", "integer", "number", "array", "object"];
+    let name = String::deserialize(input)?;
+    let found = TYPES.into_iter().find(|known| *known == name);
+    found.ok_or_else(|| D::Error::unknown_variant(&name, &TYPES))
+}
+
 /// A protocol rule that an app breaks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppToolFinding {
     /// The rule's name.
     pub rule: String,
@@ -151,7 +165,7 @@ pub struct AppToolCall {
 }
 
 /// The result of a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppToolResult {
     /// The app.
     pub app: AppId,
@@ -164,7 +178,8 @@ pub struct AppToolResult {
 }
 
 /// An app's reply to a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AppToolReply {
     /// The app replied.
     Answer {
@@ -182,7 +197,8 @@ pub enum AppToolReply {
 }
 
 /// A phase of discovery or of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AppToolPhase {
     /// Lists the services.
     Query,

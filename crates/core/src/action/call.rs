@@ -1,6 +1,7 @@
 //! The context of an action: its phone, its deadline, and the ways back to the caller.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use thumbwire_base::lock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +33,9 @@ pub struct Call {
     /// Whether the phone is needed from the first action on, also if that only looks: for runs,
     /// whose first act comes later.
     pub exclusive: bool,
+    /// The number of the lease under which the client has acted on this phone before, if it knows
+    /// one. If another client has had the phone since, the act is refused.
+    pub lease: Option<u64>,
     /// What the session knows of the call; its clones share it.
     pub state: Arc<CallState>,
     /// When the caller stops waiting.
@@ -53,6 +58,7 @@ impl Call {
             share: None,
             scope: Scope::default(),
             exclusive: false,
+            lease: None,
             state: Arc::default(),
             deadline: Instant::now() + time,
             cancelled: CancellationToken::new(),
@@ -111,12 +117,12 @@ impl CallState {
     }
 
     /// Whether something is held for this phone until the call ends.
-    pub(crate) fn holds(&self, phone: &str) -> bool {
+    pub fn holds(&self, phone: &str) -> bool {
         lock(&self.held).contains_key(phone)
     }
 
     /// Holds this for the phone until the call ends.
-    pub(crate) fn hold(&self, phone: &str, held: impl Any + Send) {
+    pub fn hold(&self, phone: &str, held: impl Any + Send) {
         lock(&self.held).insert(phone.to_owned(), Box::new(held));
     }
 }
@@ -136,10 +142,10 @@ impl Progress for NoProgress {
 }
 
 /// A question to the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// What the answer is called in a form.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What is asked, without the choices.
     pub text: String,
     /// The answers to choose from; empty if any text will do.
@@ -152,7 +158,7 @@ impl Question {
 
     /// A question that any text answers.
     pub fn open(text: impl Into<String>) -> Self {
-        Self { name: Self::ANSWER, text: text.into(), choices: Vec::new() }
+        Self { name: Self::ANSWER.into(), text: text.into(), choices: Vec::new() }
     }
 
     /// A question to answer with yes or no; read the answer with [`agrees`].
@@ -175,7 +181,8 @@ impl fmt::Display for Question {
 }
 
 /// What came of a question to the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum UserAnswer {
     /// The user answered; never empty.
     Text(String),

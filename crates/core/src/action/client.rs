@@ -2,6 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use thumbwire_device::millis;
 
 /// The client of a call. It owns what its calls start: recordings, log monitors, files, tasks,
 /// leases and its choice of a phone. Only the client itself can list, stop or read them, and they
@@ -26,12 +30,25 @@ pub enum ClientId {
     },
     /// The server itself, which watches screens for its subscribers.
     Server,
+    /// A client of a program on another computer.
+    Remote {
+        /// The program.
+        door: Arc<str>,
+        /// Its client.
+        client: Arc<str>,
+        /// Whether all its calls come from one program.
+        is_one_program: bool,
+    },
 }
 
 impl ClientId {
     /// Whether all calls come from one program. Only then it is known what the caller saw before.
     pub fn is_one_program(&self) -> bool {
-        matches!(self, Self::ThisProcess | Self::Stdio | Self::Session(_))
+        match self {
+            Self::ThisProcess | Self::Stdio | Self::Session(_) => true,
+            Self::Sessionless { .. } | Self::Server => false,
+            Self::Remote { is_one_program, .. } => *is_one_program,
+        }
     }
 }
 
@@ -46,13 +63,23 @@ impl fmt::Debug for ClientId {
                 f.debug_struct("Sessionless").field("token", token).field("name", name).finish()
             }
             Self::Server => f.write_str("Server"),
+            Self::Remote { door, client, .. } => {
+                f.debug_struct("Remote").field("door", door).field("client", client).finish()
+            }
         }
     }
 }
 
 /// What a client calls itself, as far as other clients' models may read it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "String")]
 pub struct ClientName(Arc<str>);
+
+impl From<String> for ClientName {
+    fn from(name: String) -> Self {
+        Self::clean(&name)
+    }
+}
 
 /// The longest name in characters; longer ones are cut. A name should not have room for an order to
 /// a model.
@@ -83,8 +110,46 @@ impl fmt::Display for ClientName {
     }
 }
 
+/// Who acts on a phone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The client.
+    pub client: ClientName,
+    /// The program that it is a client of; `None` for this one.
+    pub process: Option<HolderProcess>,
+    /// How long it has the phone already.
+    #[serde(rename = "since_ms", with = "millis")]
+    pub since: Duration,
+}
+
+/// Another program that acts on a phone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HolderProcess {
+    /// Its process id.
+    pub id: u32,
+    /// What it calls itself: `thumbwire serve`.
+    pub program: ClientName,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.process, self.client.as_str()) {
+            (None, _) => write!(out, "{}", self.client),
+            (Some(process), "") => write!(out, "{process}"),
+            (Some(process), _) => write!(out, "{} of {process}", self.client),
+        }
+    }
+}
+
+impl fmt::Display for HolderProcess {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "`{}` (process {})", self.program.as_str(), self.id)
+    }
+}
+
 /// What a client may do, and what a tool or an action needs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// What changes nothing.
     Look,

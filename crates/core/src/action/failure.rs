@@ -1,19 +1,22 @@
 //! Why an action failed, sorted by what the caller can do about it.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thumbwire_base::truncate;
 use thumbwire_base::visible::name;
-use thumbwire_device::{KEEPS_MOVING, LockState, Platform, SideEffect, UntypableText};
+use thumbwire_device::{KEEPS_MOVING, LockState, Platform, SideEffect, UntypableText, millis};
 
 use super::FileNameError;
-use super::client::ClientName;
+use super::client::Holder;
 use super::listed_device::{self, DeviceKind, ListedDevice};
 use super::outcome::UnexpectedOutcome;
 use super::package_refusal;
 
 /// Why an action failed, and whether it may have happened anyway.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// The reason.
     pub cause: Cause,
@@ -22,7 +25,8 @@ pub struct Failure {
 }
 
 /// The reason for a failure, sorted by what the caller can do about it.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The phone is not connected, or no longer.
     #[error("device {device} is not connected: {reason}")]
@@ -62,12 +66,12 @@ pub enum Cause {
         device: String,
     },
     /// The operator does not let callers use this app. Nothing was done.
-    #[error("app {app} is not allowed{}", .reason.map_or(String::new(), |reason| format!(": {reason}")))]
+    #[error("app {app} is not allowed{}", .reason.as_ref().map_or(String::new(), |reason| format!(": {reason}")))]
     AppNotAllowed {
         /// The id.
         app: String,
         /// Why, unless the operator has just not named it.
-        reason: Option<&'static str>,
+        reason: Option<Cow<'static, str>>,
     },
     /// The operator does not let callers act on this page of Settings. Nothing was done.
     #[error("this page of Settings ({}) may only be looked at or left", name(page))]
@@ -142,8 +146,8 @@ pub enum Cause {
     /// The number is not in the last list, or an action has changed the screen since that list.
     #[error("{number} is not in the last list of {list}{}", .reason.as_ref().map_or(String::new(), |reason| format!(": {reason}")))]
     StaleReference {
-        /// Which list: "controls" or "apps".
-        list: &'static str,
+        /// Which list.
+        list: NumberedList,
         /// The number.
         number: String,
         /// More detail, if known.
@@ -179,7 +183,7 @@ pub enum Cause {
     #[error("maximum active {what} reached ({max})")]
     TooManyActive {
         /// "recordings" or "monitors".
-        what: &'static str,
+        what: Cow<'static, str>,
         /// The limit.
         max: usize,
     },
@@ -214,7 +218,7 @@ pub enum Cause {
         /// The call.
         what: String,
         /// Why the reply cannot be received.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// Android does not start a service of an app in the background. Nothing was started.
     #[error("cannot start {what} while its app is in the background ({text})")]
@@ -233,8 +237,10 @@ pub enum Cause {
         /// How many characters the text has.
         characters: usize,
         /// How long typing them takes.
+        #[serde(rename = "needed_ms", with = "millis")]
         needed: Duration,
         /// The time left for the call.
+        #[serde(rename = "left_ms", with = "millis")]
         left: Duration,
         /// How many characters fit.
         fits: usize,
@@ -248,6 +254,7 @@ pub enum Cause {
         /// The operation.
         what: String,
         /// The timeout.
+        #[serde(rename = "after_ms", with = "millis")]
         after: Duration,
     },
     /// A step of several did not do what it says.
@@ -262,6 +269,7 @@ pub enum Cause {
         /// The wait.
         what: String,
         /// How long it took.
+        #[serde(rename = "after_ms", with = "millis")]
         after: Duration,
     },
     /// The platform does not support this.
@@ -276,7 +284,7 @@ pub enum Cause {
     #[error("{what} needs Thumbwire's helper on the phone")]
     HelperMissing {
         /// What needs it.
-        what: &'static str,
+        what: Cow<'static, str>,
     },
     /// An argument is invalid; nothing was done.
     #[error("{reason}")]
@@ -284,15 +292,31 @@ pub enum Cause {
         /// What is wrong and what would be valid.
         reason: String,
     },
-    /// Another client acts on the phone. Nothing was done.
-    #[error("device {device} is busy: {holder} acts on it, for another {} s or longer", .remaining.as_secs_f64().ceil())]
+    /// Another client acts on the phone, of this program or of another one. Nothing was done.
+    #[error("device {device} is busy: {holder} has had it for {} s, and keeps it for another {} s or longer", .holder.since.as_secs(), .remaining.as_secs_f64().ceil())]
     DeviceBusy {
         /// The device.
         device: String,
         /// The other client.
-        holder: ClientName,
+        holder: Holder,
         /// How long its lease lasts if it does not act again.
+        #[serde(rename = "remaining_ms", with = "millis")]
         remaining: Duration,
+    },
+    /// The user has taken the phone from this program. Nothing was done.
+    #[error("the user has taken device {device} over from this program, for another {} s or longer", .remaining.as_secs_f64().ceil())]
+    DeviceTakenOver {
+        /// The device.
+        device: String,
+        /// How long this program may not act on it.
+        #[serde(rename = "remaining_ms", with = "millis")]
+        remaining: Duration,
+    },
+    /// Another client has had the phone since this one acted on it. Nothing was done.
+    #[error("another client has used device {device} since")]
+    LeaseLost {
+        /// The device.
+        device: String,
     },
     /// Valid, but refused.
     #[error("{reason}")]
@@ -315,6 +339,25 @@ pub enum Cause {
     /// The caller cancelled the call.
     #[error("the call was cancelled")]
     Cancelled,
+}
+
+/// A list whose entries clients name by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NumberedList {
+    /// Of [`Action::Controls`](super::Action::Controls).
+    Controls,
+    /// Of [`Action::ListApps`](super::Action::ListApps).
+    Apps,
+}
+
+impl fmt::Display for NumberedList {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Controls => "controls",
+            Self::Apps => "apps",
+        })
+    }
 }
 
 /// The classes of causes.
@@ -348,6 +391,21 @@ impl Cause {
     /// What the caller has to do about it, roughly: what exit codes, the audit log and flows go by.
     pub fn class(&self) -> CauseClass {
         self.kind().1
+    }
+
+    /// The id of the phone that it names, for those who call phones otherwise.
+    pub fn device_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::DeviceNotConnected { device, .. }
+            | Self::DeviceNotAnswering { device, .. }
+            | Self::DeviceNotReady { device, .. }
+            | Self::DeviceNotAuthorized { device }
+            | Self::DeviceNotAllowed { device }
+            | Self::DeviceBusy { device, .. }
+            | Self::DeviceTakenOver { device, .. }
+            | Self::LeaseLost { device } => Some(device),
+            _ => None,
+        }
     }
 
     fn kind(&self) -> (&'static str, CauseClass) {
@@ -392,6 +450,8 @@ impl Cause {
             Self::HelperMissing { .. } => ("helper_missing", CauseClass::Failed),
             Self::InvalidArgument { .. } => ("invalid_argument", CauseClass::Usage),
             Self::DeviceBusy { .. } => ("device_busy", CauseClass::Refused),
+            Self::LeaseLost { .. } => ("lease_lost", CauseClass::Refused),
+            Self::DeviceTakenOver { .. } => ("device_taken_over", CauseClass::Refused),
             Self::Refused { .. } => ("refused", CauseClass::Refused),
             Self::NotReady { .. } => ("not_ready", CauseClass::Failed),
             Self::DeviceError { .. } => ("device_error", CauseClass::Failed),
@@ -448,7 +508,7 @@ impl Failure {
             Error::Unsupported { what, platform } => {
                 Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
             }
-            Error::HelperMissing { what } => Cause::HelperMissing { what },
+            Error::HelperMissing { what } => Cause::HelperMissing { what: (*what).into() },
             Error::Refused { what, reason } => {
                 Cause::Refused { reason: format!("{what}: {reason}") }
             }
@@ -547,11 +607,21 @@ impl Failure {
                 "the operator of Thumbwire can start it without `--helper off`, and look why the helper does not start with `thumbwire doctor`"
             }
             Cause::InvalidArgument { .. } => "correct the argument and call again",
-            Cause::DeviceBusy { remaining, .. } => {
+            Cause::DeviceBusy { device, holder, remaining } => {
                 let seconds = remaining.as_secs_f64().ceil().max(1.0);
+                let take_over = match holder.process {
+                    Some(_) => format!(
+                        "; the user can take it over with `thumbwire devices --take-over {device}`"
+                    ),
+                    None => String::new(),
+                };
                 return format!(
-                    "try again in {seconds} s, or use another device; screenshots and lists are allowed meanwhile"
+                    "try again in {seconds} s, or use another device; screenshots and lists are allowed meanwhile{take_over}"
                 );
+            }
+            Cause::LeaseLost { .. } => "look at the screen before you go on",
+            Cause::DeviceTakenOver { .. } => {
+                "ask the user before you go on; screenshots and lists are allowed meanwhile"
             }
             Cause::Refused { .. } => "try something else",
             Cause::NotReady { .. } if self.is_restless() => {

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use thumbwire_base::visible::has_hidden;
 
 /// The longest name, in bytes. File systems allow 255; an extension and a number may follow.
@@ -15,7 +16,8 @@ pub const MAX_NAME: usize = 240;
 const FORBIDDEN: [char; 9] = ['<', '>', ':', '"', '|', '?', '*', '\\', '\0'];
 
 /// Why a file name is invalid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FileNameError {
     /// It is empty.
     Empty,

@@ -5,10 +5,11 @@
 //! (`diagnose_usb.cpp`). The states of iPhones say what is missing (`Missing` of
 //! `thumbwire_device::iphone`).
 
+use serde::{Deserialize, Serialize};
 use thumbwire_device::Platform;
 
 /// A phone in the device list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedDevice {
     /// The id to select it by.
     pub id: String,
@@ -27,7 +28,8 @@ pub struct ListedDevice {
 }
 
 /// The kind of a phone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
     /// A physical phone.
     Physical,

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thumbwire_base::truncate;
 use thumbwire_device::{
     App, AppId, DeviceInfo, Foreground, Health, Identity, LockState, LogEntry, LogFilter,
-    Notification, Point, Screenshot, Size, TypingMethod,
+    Notification, Point, Screenshot, Size, TypingMethod, millis,
 };
 
 use super::ListedDevice;
@@ -23,12 +24,17 @@ macro_rules! outcomes {
     ($($(#[$doc:meta])* $kind:ident($result:ty),)*) => {
         /// What an action achieved. Callers that perform one kind of action get its own type from
         /// [`TypedPerform::request`](super::TypedPerform::request).
-        #[derive(Debug, Clone)]
+        #[derive(Debug, Clone, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
         pub enum Outcome {
             $($(#[$doc])* $kind($result),)*
             /// It succeeded without a result.
             Done,
         }
+
+        /// The names of all kinds, in the order of the table.
+        #[cfg(test)]
+        pub(super) const KINDS: &[&str] = &[$(stringify!($kind),)* "Done"];
 
         $(
             impl From<$result> for Outcome {
@@ -145,7 +151,7 @@ impl TryFrom<Outcome> for () {
 pub struct UnexpectedOutcome;
 
 /// A phone that was selected without an id.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultDevice {
     /// The phone.
     pub device: ListedDevice,
@@ -154,7 +160,7 @@ pub struct DefaultDevice {
 }
 
 /// How well a phone can be controlled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HealthResult {
     /// Which phone.
     pub identity: Identity,
@@ -163,7 +169,7 @@ pub struct HealthResult {
 }
 
 /// A phone's properties.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InfoResult {
     /// Which phone.
     pub identity: Identity,
@@ -174,7 +180,7 @@ pub struct InfoResult {
 }
 
 /// Installed apps with the names that the launcher shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelledApps {
     /// The apps, each with its label if the launcher shows it.
     pub apps: Vec<(App, Option<Label>)>,
@@ -186,7 +192,7 @@ pub struct LabelledApps {
 }
 
 /// Elements that match a selector.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundElements {
     /// The snapshot.
     pub snapshot: Arc<Snapshot>,
@@ -195,7 +201,7 @@ pub struct FoundElements {
 }
 
 /// A screenshot and a snapshot of the same moment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ScreenshotAndSnapshot {
     /// The screenshot.
     pub screenshot: Screenshot,
@@ -204,7 +210,7 @@ pub struct ScreenshotAndSnapshot {
 }
 
 /// A screenshot and the numbered controls of the same moment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ScreenshotAndControls {
     /// The screenshot.
     pub screenshot: Screenshot,
@@ -213,7 +219,7 @@ pub struct ScreenshotAndControls {
 }
 
 /// A swipe from the centre of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwipeResult {
     /// The start point.
     pub from: Point,
@@ -224,14 +230,14 @@ pub struct SwipeResult {
 }
 
 /// A pinch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinchResult {
     /// The middle between the fingers.
     pub at: Point,
 }
 
 /// An app that was started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchResult {
     /// The app; empty if the phone does not say which app opened an address.
     pub app: AppId,
@@ -255,7 +261,7 @@ impl LaunchResult {
 }
 
 /// A file that was written on the phone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushResult {
     /// The path on the phone.
     pub on_phone: String,
@@ -266,7 +272,7 @@ pub struct PushResult {
 }
 
 /// Crashes and ANRs of apps.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrashList {
     /// The crashes, oldest first.
     pub crashes: Vec<Crash>,
@@ -275,7 +281,8 @@ pub struct CrashList {
 }
 
 /// The name that the launcher shows for an app.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Label {
     /// The name, on one line and without invisible characters. It is the app's own choice: another
     /// app may have the same.
@@ -297,7 +304,7 @@ impl Label {
 }
 
 /// The screen, for a caller that has seen an earlier one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Observation {
     /// The screen.
     pub now: Arc<Snapshot>,
@@ -306,11 +313,12 @@ pub struct Observation {
     /// Whether the screen had settled, or the condition was met.
     pub settled: bool,
     /// How long it took.
+    #[serde(rename = "took_ms", with = "millis")]
     pub took: Duration,
 }
 
 /// The result of typing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeResult {
     /// How the text reached the phone.
     pub by: TypingMethod,
@@ -323,7 +331,7 @@ pub struct TypeResult {
 }
 
 /// An element that was tapped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapResult {
     /// Where the tap went.
     pub at: Point,
@@ -343,7 +351,8 @@ impl TapResult {
 }
 
 /// Why a phone was selected by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SelectionReason {
     /// It was already selected.
     AlreadySelected,
@@ -354,7 +363,7 @@ pub enum SelectionReason {
 }
 
 /// A saved screenshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedScreenshot {
     /// The file's name.
     pub name: String,
@@ -368,7 +377,7 @@ pub struct SavedScreenshot {
 pub type FetchResult = Result<LocalFile, String>;
 
 /// A local file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalFile {
     /// Its path.
     pub path: PathBuf,
@@ -377,7 +386,7 @@ pub struct LocalFile {
 }
 
 /// An app that was installed from a package.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstalledApp {
     /// The app.
     pub app: AppId,
@@ -390,7 +399,7 @@ pub struct InstalledApp {
 }
 
 /// A log monitor, active or stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogMonitor {
     /// Its id.
     pub id: String,
@@ -399,6 +408,7 @@ pub struct LogMonitor {
     /// The local file that it writes.
     pub file: Option<PathBuf>,
     /// How long it has been running.
+    #[serde(rename = "running_ms", with = "millis")]
     pub running: Duration,
     /// How many entries arrived.
     pub entries: u64,
@@ -407,7 +417,7 @@ pub struct LogMonitor {
 }
 
 /// A recording, active or stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordingInfo {
     /// Its id.
     pub id: String,
@@ -416,8 +426,10 @@ pub struct RecordingInfo {
     /// The path on the phone.
     pub on_phone: String,
     /// How long it has been recording.
+    #[serde(rename = "running_ms", with = "millis")]
     pub running: Duration,
     /// Its time limit.
+    #[serde(rename = "duration_ms", with = "millis")]
     pub duration: Duration,
     /// Bits per second, if requested.
     pub bit_rate: Option<u32>,
@@ -435,7 +447,8 @@ pub struct RecordingInfo {
 }
 
 /// What a field shows after text was typed into it, or after it was cleared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Readback {
     /// The expected text.
     Same,

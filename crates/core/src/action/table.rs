@@ -450,6 +450,34 @@ impl Action {
         matches!(self.effect(), Effect::Phone | Effect::Screen)
     }
 
+    /// Whether the action needs a phone. What does not can say something of one.
+    pub fn is_for_a_phone(&self) -> bool {
+        !matches!(
+            self,
+            Self::ListDevices { .. }
+                | Self::SelectDefaultDevice
+                | Self::Wait(_)
+                | Self::InvalidateCache(_)
+                | Self::StopMonitor(_)
+                | Self::ListMonitors
+                | Self::StopRecording { .. }
+                | Self::ListRecordings
+        )
+    }
+
+    /// Whether it reads or leaves a file of this computer.
+    pub fn has_local_file(&self) -> bool {
+        match self {
+            Self::InstallApp { .. }
+            | Self::PushFile { .. }
+            | Self::PullFile { .. }
+            | Self::StartRecording { .. } => true,
+            Self::SaveScreenshot { fetch, .. } | Self::StopRecording { fetch, .. } => *fetch,
+            Self::StartMonitor { file, .. } => file.is_some(),
+            _ => false,
+        }
+    }
+
     /// What a client has to be allowed for this action.
     pub fn scope(&self) -> Scope {
         if self.effect() == Effect::Nothing { Scope::Look } else { Scope::Act }

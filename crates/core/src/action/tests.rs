@@ -1,12 +1,19 @@
-//! The JSON of every action: what traces have of it.
+//! The JSON of every action and every outcome: what traces have of them, and what travels between
+//! computers.
 
 use std::fmt::Write as _;
 
-use thumbwire_device::{Format, Gesture, InstallOptions, Key, KeyCode, Location, LogFilter};
-use thumbwire_device::{Orientation, Platform, Point, Priority, Size};
+use thumbwire_device::{
+    App, Battery, Check, DeviceInfo, Flags, Foreground, Format, Gesture, Health, Identity, Image,
+    InstallOptions, Key, KeyCode, Location, LockState, LogEntry, LogFilter, Node, Notification,
+    Orientation, Panel, Platform, Point, Priority, Rect, Screenshot, Size, Tree, TypingMethod,
+};
 
+use super::outcome::KINDS;
 use super::table::NAMES;
 use super::*;
+use crate::crash::{Crash, CrashKind};
+use crate::snapshot::Snapshot;
 
 fn app() -> AppId {
     AppId("com.example.notes".into())
@@ -147,6 +154,243 @@ fn every_action_is_read_back_from_its_json() {
         writeln!(golden, "{json}").unwrap();
     }
     insta::assert_snapshot!(golden);
+}
+
+fn snapshot() -> Arc<Snapshot> {
+    let bounds = Rect { left: 0, top: 0, right: 100, bottom: 200 };
+    let save = Node {
+        parent: Some(0),
+        depth: 1,
+        text: "Save".into(),
+        bounds: Rect { bottom: 50, ..bounds },
+        flags: Flags { clickable: true, enabled: true, ..Flags::default() },
+        ..Node::default()
+    };
+    let nodes = vec![Node { bounds, ..Node::default() }, save];
+    let tree = Tree { nodes, front: Foreground::Keyguard, ..Tree::default() };
+    Arc::new(Snapshot::number(tree, None, &std::sync::atomic::AtomicU32::new(12)))
+}
+
+/// Every kind of outcome, most of them once, in the order of the table.
+fn every_outcome() -> Vec<Outcome> {
+    let text = || "text".to_owned();
+    let at = Point { x: 10, y: 20 };
+    let size = Size { width: 100, height: 200 };
+    let time = Duration::from_millis(1500);
+    let screenshot = || Screenshot {
+        image: Image { format: Format::Png, bytes: vec![0x89, b'P', b'N', b'G'].into() },
+        size,
+        blank: None,
+    };
+    let identity = || Identity { id: "R58M".into(), platform: Platform::Android, model: text() };
+    let listed = || ListedDevice {
+        id: "R58M".into(),
+        platform: Platform::Android,
+        model: text(),
+        state: ListedDevice::READY.into(),
+        kind: DeviceKind::Physical,
+        properties: vec![(text(), text())],
+    };
+    let tapped = || TapResult { at, snapshot: snapshot(), node: 1, of: 1 };
+    let file = || LocalFile { path: "out/a.png".into(), bytes: 4 };
+    let installed = App { id: app(), system: false };
+    let monitor = || LogMonitor {
+        id: "m1".into(),
+        filter: LogFilter { tag: None, priority: Priority::Warn },
+        file: Some("out/a.log".into()),
+        running: time,
+        entries: 3,
+        ended: None,
+    };
+    let recording = || RecordingInfo {
+        id: "r1".into(),
+        name: "a.mp4".into(),
+        on_phone: "/sdcard/a.mp4".into(),
+        running: time,
+        duration: time,
+        bit_rate: None,
+        size: Some(size),
+        process: 42,
+        warnings: vec![text()],
+        unstopped: None,
+        local_file: Some(Err(text())),
+    };
+    let phases = || vec![(AppToolPhase::Query, time)];
+    let parameter = Parameter { name: text(), kind: "string", required: true, description: text() };
+    let tools = AppTools {
+        app: app(),
+        by: AppToolProtocol::MobileMcp,
+        name: text(),
+        description: text(),
+        version: 1,
+        certificate: text(),
+        trusted: TrustStatus::Changed(text()),
+        tools: vec![AppTool {
+            id: "add_note".into(),
+            description: text(),
+            version: text(),
+            service: None,
+            input: vec![parameter],
+            output: Vec::new(),
+            schema: None,
+        }],
+        complaints: vec![AppToolFinding { rule: text(), fatal: false, message: text() }],
+    };
+    let crash = Crash {
+        kind: CrashKind::Exception,
+        time: text(),
+        process: None,
+        what: text(),
+        excerpt: vec![text()],
+    };
+    let controls = || Arc::new(Controls::of(snapshot()));
+    let info = DeviceInfo {
+        manufacturer: text(),
+        model: text(),
+        os_version: "14".into(),
+        api_level: Some(34),
+        screen: size,
+        density: Some(420),
+        orientation: Orientation::Portrait,
+        battery: Some(Battery { percent: 80, charging: true, status: 2 }),
+        serial: text(),
+        panel: Panel { size, size_set: None, density: None, density_set: Some(320) },
+    };
+    vec![
+        vec![listed()].into(),
+        identity().into(),
+        DefaultDevice { device: listed(), reason: SelectionReason::FirstPhysical }.into(),
+        HealthResult {
+            identity: identity(),
+            health: Health {
+                checks: vec![Check { name: "connectivity".into(), passed: true, details: text() }],
+            },
+        }
+        .into(),
+        InfoResult { identity: identity(), info, earlier: true }.into(),
+        vec![installed.clone()].into(),
+        LabelledApps {
+            apps: vec![(installed, Some(Label::Text(text())))],
+            has_labels: true,
+            is_complete: true,
+        }
+        .into(),
+        Foreground::System { title: text() }.into(),
+        screenshot().into(),
+        snapshot().into(),
+        Observation { now: snapshot(), before: None, settled: true, took: time }.into(),
+        SavedScreenshot {
+            name: "a.png".into(),
+            on_phone: "/sdcard/a.png".into(),
+            local_file: Some(Ok(file())),
+        }
+        .into(),
+        FoundElements { snapshot: snapshot(), nodes: vec![1] }.into(),
+        controls().into(),
+        ScreenshotAndSnapshot { screenshot: screenshot(), snapshot: snapshot() }.into(),
+        ScreenshotAndControls { screenshot: screenshot(), controls: controls() }.into(),
+        TypeResult {
+            by: TypingMethod::SetText,
+            field: Readback::Differs { shows: text() },
+            into: Some(tapped()),
+            tapped: true,
+        }
+        .into(),
+        tapped().into(),
+        SwipeResult { from: at, to: at, screen: size }.into(),
+        PinchResult { at }.into(),
+        Some(text()).into(),
+        LaunchResult {
+            app: app(),
+            text: text(),
+            locked: Some(LockState::Keyguard),
+            in_front: None,
+        }
+        .into(),
+        InstalledApp {
+            app: app(),
+            version_code: 2,
+            version_name: "2.0".into(),
+            before: Some((1, "1.0".into())),
+        }
+        .into(),
+        PushResult { on_phone: "/sdcard/a.txt".into(), bytes: 4, replaced: false }.into(),
+        file().into(),
+        vec![LogEntry {
+            time: text(),
+            priority: Priority::Warn,
+            tag: text(),
+            pid: 1,
+            tid: 2,
+            message: text(),
+        }]
+        .into(),
+        CrashList { crashes: vec![crash], now: text() }.into(),
+        vec![Notification {
+            app: app(),
+            key: text(),
+            title: text(),
+            text: text(),
+            time: None,
+            ongoing: false,
+        }]
+        .into(),
+        monitor().into(),
+        vec![monitor()].into(),
+        recording().into(),
+        vec![recording()].into(),
+        Arc::new(Catalog { apps: vec![Arc::new(tools)], phases: phases() }).into(),
+        AppToolResult {
+            app: app(),
+            tool: "add_note".into(),
+            heard: AppToolReply::Sent,
+            phases: phases(),
+        }
+        .into(),
+        Outcome::Done,
+    ]
+}
+
+#[test]
+fn every_outcome_is_read_back_from_its_json() {
+    let outcomes = every_outcome();
+    let name = |outcome: &Outcome| {
+        let text = format!("{outcome:?}");
+        text.split('(').next().unwrap().to_owned()
+    };
+    assert_eq!(outcomes.iter().map(name).collect::<Vec<_>>(), KINDS, "the test has every kind");
+    let mut golden = String::new();
+    for outcome in outcomes {
+        let json = serde_json::to_string(&outcome).unwrap();
+        let back: Outcome = serde_json::from_str(&json).unwrap();
+        assert_eq!(format!("{back:?}"), format!("{outcome:?}"), "{json}");
+        writeln!(golden, "{json}").unwrap();
+    }
+    insta::assert_snapshot!(golden);
+}
+
+/// Another computer may be of another version, or not what it says.
+#[test]
+fn snapshots_that_cannot_be_are_refused() {
+    let read = |json: &str| {
+        serde_json::from_str::<Snapshot>(json).map(drop).map_err(|error| error.to_string())
+    };
+    let tree = |nodes: &str| {
+        format!(
+            r#"{{"nodes":[{nodes}],"rotation":0,"source":"","front":"unknown","window":"main","keyboard":null,"method":"platform","unread":null}}"#
+        )
+    };
+    let snapshot =
+        |nodes: &str, refs: &str| format!(r#"{{"tree":{},"refs":[{refs}]}}"#, tree(nodes));
+    read(&snapshot("{}", r#"{"id":"e1","node":0}"#)).unwrap();
+    for (nodes, refs) in [
+        (r#"{"parent":0}"#, ""),
+        (r#"{},{"parent":1,"depth":1}"#, ""),
+        ("{}", r#"{"id":"e1","node":1}"#),
+        ("{},{}", r#"{"id":"e1","node":1},{"id":"e2","node":0}"#),
+    ] {
+        assert!(read(&snapshot(nodes, refs)).is_err(), "{nodes} {refs}");
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl AppToolHost {
         let delivery = calling.await.map_err(|error| match error {
             Error::HelperMissing { .. } => Cause::NoAppReply {
                 what: named(call),
-                reason: "apps reply through Thumbwire's helper, which is off or does not start on this phone",
+                reason: "apps reply through Thumbwire's helper, which is off or does not start on this phone".into(),
             }
             .into(),
             error => failed(&error),

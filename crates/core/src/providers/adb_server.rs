@@ -88,6 +88,17 @@ impl DeviceProvider for AdbServerProvider {
         stream::unfold(watch, |mut watch| async { Some((watch.next().await, watch)) }).boxed()
     }
 
+    /// An address is the same phone for each server; a serial is not: emulators of two servers
+    /// have the same ones.
+    fn name_on_computer(&self, id: &str) -> Option<String> {
+        let is_address = id.contains(':');
+        let name = match is_address {
+            true => id.to_owned(),
+            false => format!("{id} of {}", self.server.address()),
+        };
+        Some(name.replace("localhost", "127.0.0.1"))
+    }
+
     async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
         let listed = match self.list().await {
             Ok(listed) => listed,

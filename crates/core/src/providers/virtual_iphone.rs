@@ -102,6 +102,11 @@ impl DeviceProvider for VirtualIphoneProvider {
         id == VIRTUAL_IOS
     }
 
+    /// Another program's is another phone.
+    fn name_on_computer(&self, _: &str) -> Option<String> {
+        None
+    }
+
     async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
         if id != VIRTUAL_IOS {
             return Ok(OpenResult::NotMine(None));

@@ -18,6 +18,7 @@ use crate::action::{DeviceKind, Failure, ListedDevice};
 /// The built-in virtual phone. It is created when it is first opened, and listed from then on, so
 /// nobody gets it by accident.
 pub struct VirtualPhoneProvider {
+    id: String,
     phone: watch::Sender<Option<VirtualPhone>>,
     key: Option<Arc<HostKey>>,
     helper: HelperMode,
@@ -25,7 +26,12 @@ pub struct VirtualPhoneProvider {
 
 impl Default for VirtualPhoneProvider {
     fn default() -> Self {
-        Self { phone: watch::Sender::new(None), key: None, helper: HelperMode::default() }
+        Self {
+            id: VIRTUAL.to_owned(),
+            phone: watch::Sender::new(None),
+            key: None,
+            helper: HelperMode::default(),
+        }
     }
 }
 
@@ -33,6 +39,12 @@ impl VirtualPhoneProvider {
     /// A virtual phone that the caller also holds. It is listed from the start.
     pub fn new(phone: VirtualPhone) -> Self {
         Self { phone: watch::Sender::new(Some(phone)), ..Self::default() }
+    }
+
+    /// The same, for one of several virtual phones: it has this id, and is no built-in one, so that
+    /// callers who name none may get it.
+    pub fn named(id: impl Into<String>, phone: VirtualPhone) -> Self {
+        Self { id: id.into(), ..Self::new(phone) }
     }
 
     /// Adds a key for a phone that asks for one.
@@ -64,25 +76,30 @@ impl DeviceProvider for VirtualPhoneProvider {
     }
 
     async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
-        Ok(self.phone.borrow().iter().map(listed).collect())
+        Ok(self.phone.borrow().iter().map(|phone| listed(&self.id, phone)).collect())
     }
 
     fn watch(&self) -> BoxStream<'static, DeviceChange> {
-        let mut phones = self.phone.subscribe();
+        let (mut phones, id) = (self.phone.subscribe(), self.id.clone());
         stream::once(async move {
             let phone = phones.wait_for(Option::is_some).await.ok()?;
-            phone.as_ref().map(|phone| DeviceChange::Connected(listed(phone)))
+            phone.as_ref().map(|phone| DeviceChange::Connected(listed(&id, phone)))
         })
         .filter_map(std::future::ready)
         .boxed()
     }
 
     fn owns(&self, id: &str) -> bool {
-        id == VIRTUAL
+        id == self.id
+    }
+
+    /// Another program's is another phone.
+    fn name_on_computer(&self, _: &str) -> Option<String> {
+        None
     }
 
     async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
-        if id != VIRTUAL {
+        if id != self.id {
             let near = id.to_lowercase().starts_with("virt");
             let built_in = || format!("the built-in phones are `{}`", BUILT_IN.join("` and `"));
             return Ok(OpenResult::NotMine(near.then(built_in)));
@@ -100,16 +117,16 @@ impl DeviceProvider for VirtualPhoneProvider {
 }
 
 /// The entry, with the properties that an adb server would list.
-fn listed(phone: &VirtualPhone) -> ListedDevice {
+fn listed(id: &str, phone: &VirtualPhone) -> ListedDevice {
     let Setup { product, model, device, .. } = phone.setup();
     let out = [("product", product), ("model", model), ("device", device)];
     let out = out.map(|(name, value)| (name.to_owned(), value.replace(' ', "_")));
     ListedDevice {
-        id: VIRTUAL.into(),
+        id: id.to_owned(),
         platform: Platform::Android,
         model: model.clone(),
         state: ListedDevice::READY.into(),
-        kind: DeviceKind::BuiltIn,
+        kind: if id == VIRTUAL { DeviceKind::BuiltIn } else { DeviceKind::Emulator },
         properties: out.into(),
     }
 }

@@ -54,7 +54,9 @@ impl AttachedDevice {
         // An app that is not there is not found, as without a limit.
         let installed = self.installed(Duration::ZERO).await?;
         match !installed.is_complete || installed.apps.iter().any(|known| known.id == *app) {
-            true => Err(Cause::AppNotAllowed { app: app.0.clone(), reason: Some(reason) }.into()),
+            true => {
+                Err(Cause::AppNotAllowed { app: app.0.clone(), reason: Some(reason.into()) }.into())
+            }
             false => Err(Cause::AppNotFound { app: app.0.clone() }.into()),
         }
     }
@@ -127,7 +129,7 @@ impl AttachedDevice {
         match guard.allowed.rule(&app) {
             AppRule::NotAllowed => {
                 let reason = Some("it is in front, and may only be looked at or left");
-                Err(Cause::AppNotAllowed { app: app.0, reason }.into())
+                Err(Cause::AppNotAllowed { app: app.0, reason: reason.map(Into::into) }.into())
             }
             AppRule::Allowed | AppRule::IfInLauncher => Ok(()),
         }

@@ -15,7 +15,8 @@ use super::attached_device::AttachedDevice;
 use super::cache::InstalledApps;
 use super::labels::LabelledApp;
 use crate::action::{
-    AppFilter, AppSelector, Cause, Failure, InfoResult, Label, LabelledApps, LaunchResult, Outcome,
+    AppFilter, AppSelector, Cause, Failure, InfoResult, Label, LabelledApps, LaunchResult,
+    NumberedList, Outcome,
 };
 use crate::snapshot::parse_exactly;
 
@@ -215,7 +216,7 @@ impl AttachedDevice {
     async fn app_by_index(&self, number: &str) -> Result<AppId, Failure> {
         let refuse = |reason: Option<&str>, none: bool| {
             let (number, reason) = (number.to_owned(), reason.map(str::to_owned));
-            Failure::from(Cause::StaleReference { list: "apps", number, reason, none })
+            Failure::from(Cause::StaleReference { list: NumberedList::Apps, number, reason, none })
         };
         let Some(last) = self.screen.cache.numbered.last() else {
             return Err(refuse(None, true));

@@ -33,7 +33,7 @@ impl SessionCall<'_> {
         if self.session.configured.len() > 1 {
             return Err(Cause::NoDeviceChosen { devices: self.list_devices().await }.into());
         }
-        let devices = self.session.connections.phones.list().await;
+        let devices = self.session.listed_everywhere().await;
         let attached = DeviceKind::candidates(&devices);
         let ready = attached.iter().filter(|phone| phone.is_ready());
         let none = || Cause::NoDeviceChosen { devices: devices.clone() }.into();
@@ -48,7 +48,7 @@ impl SessionCall<'_> {
     /// All phones to choose from, including those with an address, which no list announces:
     /// connected, selected, or named by the operator.
     pub(super) async fn list_devices(&self) -> Vec<ListedDevice> {
-        let mut devices = self.session.connections.phones.list().await;
+        let mut devices = self.session.listed_everywhere().await;
         let listed =
             |devices: &[ListedDevice], id: &str| devices.iter().any(|phone| phone.id == id);
         for attached in self.session.connections.all() {
@@ -118,16 +118,13 @@ impl SessionCall<'_> {
         let before = self.selected_device();
         let is_usable = |id: &String| match devices.iter().find(|phone| phone.id == *id) {
             Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
-            None => self.session.connections.phones.owns(id),
+            None => self.session.connections.phones.owns(id) || self.session.is_remote(id),
         };
         let (id, chosen) = match before.filter(is_usable) {
             Some(id) => (id, SelectionReason::AlreadySelected),
             None => first(devices)?,
         };
-        let attached = self.attach(&id).await?;
-        attached.answers().await?;
-        self.set_selected_device(&id);
-        let Identity { platform, model, .. } = attached.identity().clone();
+        let Identity { platform, model, .. } = self.select(&id).await?;
         let listed = self.list_devices().await.into_iter().find(|phone| phone.id == id);
         // It may have disappeared from the list since.
         let listed = listed.unwrap_or_else(|| ListedDevice {

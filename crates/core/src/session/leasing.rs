@@ -14,6 +14,8 @@
 //! ```
 //!
 //! Leases live in the process that holds the phones, as everything else of a phone's session does.
+//! Among the programs of a user on one computer, the process holds a phone's lease by a file, as
+//! long as one of its clients does: [`phone_locks`](crate::phone_locks).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -23,7 +25,9 @@ use thumbwire_base::lock;
 use tokio::time::Instant;
 
 use super::Session;
-use crate::action::{Call, Cause, ClientId, ClientName, Failure};
+use crate::action::{Call, Cause, ClientId, ClientName, Failure, Holder};
+use crate::phone_locks::{PhoneLock, PhoneLocks, TAKEN_FOR};
+use crate::providers::DeviceProviders;
 
 /// The leases of a session's phones.
 #[derive(Clone)]
@@ -31,12 +35,24 @@ pub(super) struct Leases {
     /// How long a client keeps a phone's lease after its last act; `None`: nothing is leased.
     time: Option<Duration>,
     table: Arc<Mutex<LeaseTable>>,
+    /// The leases of other programs; `None` if they do not matter.
+    others: Option<Arc<OtherPrograms>>,
+}
+
+/// What other programs of this computer lease.
+struct OtherPrograms {
+    locks: PhoneLocks,
+    phones: DeviceProviders,
 }
 
 #[derive(Default)]
 struct LeaseTable {
     entries: BTreeMap<String, LeaseEntry>,
     last_revision: u64,
+    /// Who had the lease of each phone last, and its number.
+    last_owners: BTreeMap<String, (ClientId, u64)>,
+    /// From whom the user has taken a phone, and until when.
+    taken: BTreeMap<String, (ClientId, Instant)>,
 }
 
 struct LeaseEntry {
@@ -44,6 +60,8 @@ struct LeaseEntry {
     /// How many calls and recordings hold it now.
     holds: usize,
     has_owner_left: bool,
+    /// What keeps other programs from acting; `None` if none can.
+    lock: Option<PhoneLock>,
 }
 
 /// The exclusive right to act on a phone.
@@ -53,10 +71,12 @@ pub struct Lease {
     pub owner: ClientId,
     /// What the owner calls itself, for other clients to read.
     pub owner_name: ClientName,
+    /// When it was granted.
+    pub since: Instant,
     /// When the lease ends, unless the owner acts again or still acts.
     pub expires: Instant,
-    /// A number that grows with each lease that is granted: a fencing number, by which a phone's
-    /// later owner can be told from an earlier one.
+    /// A number that grows whenever a phone is leased to another client than before: a fencing
+    /// number, by which a phone's later owner can be told from an earlier one.
     pub revision: u64,
 }
 
@@ -72,39 +92,109 @@ impl Session {
     pub fn lease(&self, device: &str) -> Option<Lease> {
         self.connections.leases.current(device)
     }
+
+    /// Leases a phone to the client of a call, which has not acted yet. Returns the number of the
+    /// lease.
+    ///
+    /// # Errors
+    /// If the phone cannot be reached, or another client has its lease.
+    pub async fn reserve(&self, device: &str, call: &Call) -> Result<u64, Failure> {
+        self.connected(device).await?;
+        // Dropped at once, it lasts for the lease time.
+        let hold = self.connections.leases.hold(device, call)?;
+        Ok(hold.map_or(0, |hold| hold.revision))
+    }
+
+    /// Prolongs the lease of this phone, if this client has it.
+    pub fn renew_lease(&self, device: &str, client: &ClientId) {
+        self.connections.leases.renew(device, client);
+    }
+
+    /// Takes this phone from the client that has its lease, which may not act on it for
+    /// [`TAKEN_FOR`]. Returns the lease that has ended so.
+    pub fn take_over(&self, device: &str) -> Option<Lease> {
+        self.connections.leases.take_over(device)
+    }
 }
 
 impl Leases {
-    /// No phone is leased yet, and with no time none ever is.
-    pub(super) fn new(time: Duration) -> Self {
-        Self { time: Some(time).filter(|time| !time.is_zero()), table: Arc::default() }
+    /// No phone is leased yet, and with no time none ever is. With `locks` other programs of this
+    /// computer see which of these phones are leased, and the reverse.
+    pub(super) fn new(
+        time: Duration,
+        first_revision: u64,
+        locks: Option<PhoneLocks>,
+        phones: &DeviceProviders,
+    ) -> Self {
+        let others = locks.map(|locks| OtherPrograms { locks, phones: phones.clone() });
+        Self {
+            time: Some(time).filter(|time| !time.is_zero()),
+            table: Arc::new(Mutex::new(LeaseTable {
+                last_revision: first_revision,
+                ..LeaseTable::default()
+            })),
+            others: others.map(Arc::new),
+        }
     }
 
     /// Acquires a phone's lease for the client of a call, and keeps it while the hold exists;
     /// `None` if this session leases nothing.
     ///
     /// # Errors
-    /// If another client has it.
+    /// If another client has it, or another program.
     pub(super) fn hold(&self, device: &str, call: &Call) -> Result<Option<LeaseHold>, Failure> {
         let Some(time) = self.time else { return Ok(None) };
         let mut table = lock(&self.table);
         table.refuse_others(device, &call.client, time)?;
-        let expires = after(time);
-        let next_revision = table.last_revision + 1;
-        let entry = table.entries.entry(device.to_owned()).or_insert_with(|| LeaseEntry {
-            lease: Lease {
-                owner: call.client.clone(),
-                owner_name: call.client_name.clone(),
-                expires,
-                revision: next_revision,
-            },
-            holds: 0,
-            has_owner_left: false,
-        });
+        table.refuse_earlier(device, call)?;
+        if let Err(lost) = self.check_lock(device, &table, time) {
+            match table.entries.get(device) {
+                Some(entry) if entry.holds > 0 => return Err(lost),
+                _ => table.entries.remove(device),
+            };
+        }
+        if !table.entries.contains_key(device) {
+            let lock = self.take_lock(device, &call.client_name, time)?;
+            table.grant(device, call, time, lock);
+        }
+        let Some(entry) = table.entries.get_mut(device) else { return Ok(None) };
         entry.holds += 1;
+        self.lock_ends(entry, None);
         let revision = entry.lease.revision;
-        table.last_revision = table.last_revision.max(revision);
         Ok(Some(LeaseHold { leases: self.clone(), device: device.to_owned(), revision }))
+    }
+
+    /// Leases a phone among the programs of this computer.
+    fn take_lock(
+        &self,
+        device: &str,
+        client: &ClientName,
+        time: Duration,
+    ) -> Result<Option<PhoneLock>, Failure> {
+        let Some(others) = &self.others else { return Ok(None) };
+        match others.phones.name_on_computer(device) {
+            Some(phone) => others.locks.take(&phone, device, client, time),
+            None => Ok(None),
+        }
+    }
+
+    /// Checks that no other program has taken a phone that this one leases.
+    fn check_lock(&self, device: &str, table: &LeaseTable, time: Duration) -> Result<(), Failure> {
+        let lock = table.entries.get(device).and_then(|entry| entry.lock.as_ref());
+        match (lock, &self.others) {
+            (Some(lock), Some(others)) if !lock.is_ours() => {
+                let phone = others.phones.name_on_computer(device).unwrap_or_default();
+                Err(others.locks.why_lost(&phone, device, time))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says to other programs when a lease ends; `None`: not before the client has ended its act.
+    fn lock_ends(&self, entry: &mut LeaseEntry, after: Option<Duration>) {
+        if let (Some(lock), Some(others)) = (&mut entry.lock, &self.others) {
+            lock.ends(after, &others.locks);
+        }
     }
 
     /// Holds a phone's lease until the call ends.
@@ -121,15 +211,36 @@ impl Leases {
         Ok(())
     }
 
-    /// Refuses an action on a phone that is leased to another client.
+    /// Refuses an action on a phone that is leased to another client, or to another program by now.
     ///
     /// # Errors
-    /// If another client has its lease.
+    /// If another client or program has its lease.
     pub(super) fn check(&self, device: &str, client: &ClientId) -> Result<(), Failure> {
-        match self.time {
-            Some(time) => lock(&self.table).refuse_others(device, client, time),
-            None => Ok(()),
+        let Some(time) = self.time else { return Ok(()) };
+        let mut table = lock(&self.table);
+        table.refuse_others(device, client, time)?;
+        self.check_lock(device, &table, time)
+    }
+
+    fn renew(&self, device: &str, client: &ClientId) {
+        let Some(time) = self.time else { return };
+        let mut table = lock(&self.table);
+        table.forget_expired();
+        let entry = table.entries.get_mut(device);
+        if let Some(entry) = entry.filter(|entry| entry.lease.owner == *client) {
+            entry.lease.expires = after(time);
+            if entry.holds == 0 {
+                self.lock_ends(entry, Some(time));
+            }
         }
+    }
+
+    fn take_over(&self, device: &str) -> Option<Lease> {
+        let mut table = lock(&self.table);
+        table.forget_expired();
+        let lease = table.entries.remove(device)?.lease;
+        table.taken.insert(device.to_owned(), (lease.owner.clone(), after(TAKEN_FOR)));
+        Some(lease)
     }
 
     /// Ends the leases of a client that has left, those that something still holds afterwards.
@@ -159,9 +270,42 @@ impl Leases {
 }
 
 impl LeaseTable {
+    /// Leases a phone that is free to the client of a call.
+    fn grant(&mut self, device: &str, call: &Call, time: Duration, lock: Option<PhoneLock>) {
+        let before = self.last_owners.get(device).filter(|(owner, _)| *owner == call.client);
+        let revision = before.map_or(self.last_revision + 1, |(_, revision)| *revision);
+        self.last_revision = self.last_revision.max(revision);
+        self.last_owners.insert(device.to_owned(), (call.client.clone(), revision));
+        let lease = Lease {
+            owner: call.client.clone(),
+            owner_name: call.client_name.clone(),
+            since: Instant::now(),
+            expires: after(time),
+            revision,
+        };
+        let entry = LeaseEntry { lease, holds: 0, has_owner_left: false, lock };
+        self.entries.insert(device.to_owned(), entry);
+    }
+
     fn forget_expired(&mut self) {
         let now = Instant::now();
         self.entries.retain(|_, entry| entry.holds > 0 || entry.lease.expires > now);
+        self.taken.retain(|_, (_, until)| *until > now);
+    }
+
+    /// Refuses an act of a client that has acted under an earlier lease, if another client has had
+    /// the phone since.
+    fn refuse_earlier(&self, device: &str, call: &Call) -> Result<(), Failure> {
+        let is_last = |revision| match self.last_owners.get(device) {
+            Some((owner, last)) => (owner, *last) == (&call.client, revision),
+            None => false,
+        };
+        match call.lease {
+            Some(revision) if !is_last(revision) => {
+                Err(Cause::LeaseLost { device: device.to_owned() }.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn refuse_others(
@@ -171,14 +315,24 @@ impl LeaseTable {
         time: Duration,
     ) -> Result<(), Failure> {
         self.forget_expired();
+        if let Some((owner, until)) = self.taken.get(device)
+            && owner == client
+        {
+            let remaining = until.saturating_duration_since(Instant::now());
+            return Err(Cause::DeviceTakenOver { device: device.to_owned(), remaining }.into());
+        }
         match self.entries.get(device) {
             Some(LeaseEntry { lease, holds, .. }) if lease.owner != *client => {
                 let remaining = match holds {
                     0 => lease.expires.saturating_duration_since(Instant::now()),
                     _ => time,
                 };
-                let (device, holder) = (device.to_owned(), lease.owner_name.clone());
-                Err(Cause::DeviceBusy { device, holder, remaining }.into())
+                let holder = Holder {
+                    client: lease.owner_name.clone(),
+                    process: None,
+                    since: lease.since.elapsed(),
+                };
+                Err(Cause::DeviceBusy { device: device.to_owned(), holder, remaining }.into())
             }
             _ => Ok(()),
         }
@@ -195,6 +349,9 @@ impl Drop for LeaseHold {
         }
         entry.holds = entry.holds.saturating_sub(1);
         entry.lease.expires = after(self.leases.time.unwrap_or_default());
+        if entry.holds == 0 {
+            self.leases.lock_ends(entry, self.leases.time);
+        }
         if entry.holds == 0 && entry.has_owner_left {
             table.entries.remove(&self.device);
         }

@@ -168,7 +168,9 @@ impl Monitors {
             let active = table.jobs.iter().filter(|job| job.client == *client).count();
             match active + starting < MAX_ACTIVE {
                 true => Ok(()),
-                false => Err(Cause::TooManyActive { what: "monitors", max: MAX_ACTIVE }.into()),
+                false => {
+                    Err(Cause::TooManyActive { what: "monitors".into(), max: MAX_ACTIVE }.into())
+                }
             }
         })
     }

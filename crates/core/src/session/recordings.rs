@@ -356,7 +356,9 @@ impl Recordings {
             let active = own.iter().filter(|job| lock(&job.over).is_none()).count();
             match active + starting < MAX_ACTIVE && own.len() + starting < MAX_LISTED {
                 true => Ok(()),
-                false => Err(Cause::TooManyActive { what: "recordings", max: MAX_ACTIVE }.into()),
+                false => {
+                    Err(Cause::TooManyActive { what: "recordings".into(), max: MAX_ACTIVE }.into())
+                }
             }
         })
     }

@@ -16,8 +16,8 @@ use thumbwire_device::{Gesture, Key, TreeMethod};
 use super::attached_device::AttachedDevice;
 use super::cache::CacheEntry;
 use crate::action::{
-    Cause, ElementId, ElementSelector, Failure, FoundElements, Outcome, SnapshotOptions, TapResult,
-    Target,
+    Cause, ElementId, ElementSelector, Failure, FoundElements, NumberedList, Outcome,
+    SnapshotOptions, TapResult, Target,
 };
 use crate::snapshot::{Listing, LookupError, RefVisibility, Snapshot, lookup, named_element};
 
@@ -218,7 +218,9 @@ fn refused(id: ElementId, error: LookupError) -> TargetError {
     };
     let none = error == LookupError::NoList;
     let number = number.to_string();
-    TargetError::Failed(Cause::StaleReference { list: "controls", number, reason, none }.into())
+    TargetError::Failed(
+        Cause::StaleReference { list: NumberedList::Controls, number, reason, none }.into(),
+    )
 }
 
 /// What a target is tapped for.

@@ -185,7 +185,7 @@ impl Device for Fake {
 impl HealthChecks for Fake {
     async fn check_health(&self) -> Result<Health, Error> {
         let details = String::new();
-        Ok(Health { checks: vec![Check { name: "connectivity", passed: true, details }] })
+        Ok(Health { checks: vec![Check { name: "connectivity".into(), passed: true, details }] })
     }
 }
 

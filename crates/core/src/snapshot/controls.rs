@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use thumbwire_device::{Node, Tree};
 
 use super::{ControlNumber, Snapshot};
@@ -11,7 +12,7 @@ use super::{ControlNumber, Snapshot};
 ///
 /// As in the specification, the list includes controls that are not visible: one outside the screen
 /// has a number, but a tap on it is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Controls {
     /// The snapshot that contains them.
     pub snapshot: Arc<Snapshot>,

@@ -19,8 +19,8 @@ impl HealthChecks for Android {
             ("ui_service", check_result(tools, read_tools)),
         ];
         let checks = checks.map(|(name, found)| match found {
-            Ok(details) => Check { name, passed: true, details },
-            Err(details) => Check { name, passed: false, details },
+            Ok(details) => Check { name: name.into(), passed: true, details },
+            Err(details) => Check { name: name.into(), passed: false, details },
         });
         Ok(Health { checks: checks.into() })
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::{AppId, Error};
 
@@ -41,7 +42,7 @@ pub trait AppIntegration: Send + Sync {
 }
 
 /// A component of an app, by its full class name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Component {
     /// The app.
     pub app: AppId,

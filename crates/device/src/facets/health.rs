@@ -1,6 +1,9 @@
 //! Checks of how well a phone can be driven.
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
@@ -33,17 +36,17 @@ pub enum HelperStatus {
 }
 
 /// The results of a phone's health checks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// The checks: `connectivity`, `screen_state`, `ui_service`.
     pub checks: Vec<Check>,
 }
 
 /// A health check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Whether all is well.
     pub passed: bool,
     /// What the check found.

@@ -40,7 +40,7 @@ pub trait SimulatedLocation: Send + Sync {
 }
 
 /// A notification.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
     /// The app that posted it.
     pub app: AppId,

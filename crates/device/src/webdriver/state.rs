@@ -114,8 +114,8 @@ impl HealthChecks for WebDriverPhone {
         let checks =
             [("connectivity", connected), ("screen_state", screen), ("ui_service", source)];
         let checks = checks.map(|(name, found)| match found {
-            Ok(details) => Check { name, passed: true, details },
-            Err(details) => Check { name, passed: false, details },
+            Ok(details) => Check { name: name.into(), passed: true, details },
+            Err(details) => Check { name: name.into(), passed: false, details },
         });
         Ok(Health { checks: checks.into() })
     }

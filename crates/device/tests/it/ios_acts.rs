@@ -340,7 +340,7 @@ async fn health_is_checked() {
     let report = health.check_health().await.unwrap();
     let failed: Vec<_> = report.checks.iter().filter(|check| !check.passed).collect();
     assert_eq!(
-        (failed.len(), failed[0].name, failed[0].details.as_str()),
+        (failed.len(), &*failed[0].name, failed[0].details.as_str()),
         (1, "screen_state", "locked")
     );
     let error = device.helper_checks().err().unwrap();

@@ -248,7 +248,7 @@ impl Perform for Phone {
             Action::SelectDevice { .. } => Outcome::DeviceSelected(identity()),
             Action::Health => {
                 let check = |name: &'static str| Check {
-                    name,
+                    name: name.into(),
                     passed: true,
                     details: Phone::word(&output["health"]["checks"][name], "details"),
                 };

@@ -120,7 +120,7 @@ impl Handler for Fixture {
         _perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
         let ask = async |name: &'static str, text: &str| {
-            let question = Question { name, ..Question::open(text) };
+            let question = Question { name: name.into(), ..Question::open(text) };
             format!("{:?}", call.ask.ask(&question).await)
         };
         let words = match self.0 {

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use thumbwire::doctor::{self, Options, Severity};
-use thumbwire_core::action::{Cause, ClientName, DeviceKind, Failure, ListedDevice};
+use thumbwire_core::action::{
+    Cause, ClientName, DeviceKind, Failure, Holder, ListedDevice, NumberedList,
+};
 use thumbwire_core::providers::DeviceProviders;
 use thumbwire_core::toolset::mobile::failure_text;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
@@ -153,7 +155,7 @@ fn screen() -> Vec<Row> {
         (
             "A ref or a number is refused",
             Cause::StaleReference {
-                list: "controls",
+                list: NumberedList::Controls,
                 number: "e12".into(),
                 reason: Some("it is gone".into()),
                 none: false,
@@ -217,7 +219,7 @@ fn typing() -> Vec<Row> {
         ),
         (
             "The helper is off, or does not start",
-            Cause::HelperMissing { what: "the clipboard" }.into(),
+            Cause::HelperMissing { what: "the clipboard".into() }.into(),
         ),
     ]
 }
@@ -243,7 +245,11 @@ fn refused() -> Vec<Row> {
             "Another client uses the phone",
             Cause::DeviceBusy {
                 device: "R58M12ABCD".into(),
-                holder: ClientName::clean("claude-code"),
+                holder: Holder {
+                    client: ClientName::clean("claude-code"),
+                    process: None,
+                    since: Duration::from_secs(12),
+                },
                 remaining: Duration::from_secs(24),
             }
             .into(),

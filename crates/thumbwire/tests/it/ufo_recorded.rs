@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 use thumbwire_core::action::{
     Action, AppSelector, CacheKind, Call, Cause, ControlNumber, Controls, ElementId, Failure,
-    InfoResult, LaunchResult, Outcome, Perform, Readback, TapResult, Target, TypeResult,
+    InfoResult, LaunchResult, NumberedList, Outcome, Perform, Readback, TapResult, Target,
+    TypeResult,
 };
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::ufo::{action, data};
@@ -157,7 +158,7 @@ impl Recorded {
         if hit.is_none() {
             *self.controls.lock().unwrap() = listed;
         }
-        let (list, why, none) = ("controls", None, true);
+        let (list, why, none) = (NumberedList::Controls, None, true);
         hit.ok_or_else(|| {
             Cause::StaleReference { list, number: number.to_string(), reason: why, none }.into()
         })
@@ -174,7 +175,7 @@ impl Recorded {
                 let apps = self.apps.lock().unwrap();
                 let at = number.parse::<usize>().unwrap() - 1;
                 let found = apps.as_ref().and_then(|apps| apps.get(at));
-                let (list, why, none) = ("apps", None, apps.is_none());
+                let (list, why, none) = (NumberedList::Apps, None, apps.is_none());
                 let missing = Cause::StaleReference { list, number, reason: why, none };
                 found.ok_or(missing)?.id.0.clone()
             }

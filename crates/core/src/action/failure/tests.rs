@@ -1,6 +1,7 @@
 //! Each cause and its class.
 
 use super::*;
+use crate::action::ClientName;
 
 /// One of each kind, by class.
 fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
@@ -33,7 +34,12 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
                 Cause::AppToolNotFound { app: app(), tool: text(), reason: None },
                 Cause::ElementNotFound { sought: text(), reason: None },
                 Cause::IndexOutOfRange { index: 3, found: 2 },
-                Cause::StaleReference { list: "apps", number: text(), reason: None, none: true },
+                Cause::StaleReference {
+                    list: NumberedList::Apps,
+                    number: text(),
+                    reason: None,
+                    none: true,
+                },
                 Cause::NoSuchRecording { id: text(), known: Vec::new() },
                 Cause::NoSuchMonitor { id: text(), known: Vec::new() },
             ],
@@ -49,16 +55,22 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
                 Cause::NoInputFolder,
                 Cause::DeviceBusy {
                     device: device(),
-                    holder: ClientName::clean("other"),
+                    holder: Holder {
+                        client: ClientName::clean("other"),
+                        process: None,
+                        since: wait,
+                    },
                     remaining: wait,
                 },
+                Cause::LeaseLost { device: device() },
+                Cause::DeviceTakenOver { device: device(), remaining: wait },
                 Cause::Refused { reason: text() },
             ],
         ),
         (
             CauseClass::Limit,
             vec![
-                Cause::TooManyActive { what: "recordings", max: 2 },
+                Cause::TooManyActive { what: "recordings".into(), max: 2 },
                 Cause::TooManyLooks { max: 32 },
                 Cause::TypingTooLong { characters: 9, needed: wait, left: wait, fits: 4 },
             ],
@@ -75,13 +87,13 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
             vec![
                 Cause::AppNotLaunchable { app: app() },
                 Cause::PackageRefused { code: text(), text: text() },
-                Cause::NoAppReply { what: text(), reason: "the helper is off" },
+                Cause::NoAppReply { what: text(), reason: "the helper is off".into() },
                 Cause::BackgroundStartRestricted { what: text(), text: text() },
                 Cause::Locked(LockState::Keyguard),
                 Cause::TextNotTypable(UntypableText::Control(vec!['\t'])),
                 Cause::StepFailed { reason: text() },
                 Cause::PlatformNotSupported { what: text(), platform: Platform::Ios },
-                Cause::HelperMissing { what: "the clipboard" },
+                Cause::HelperMissing { what: "the clipboard".into() },
                 Cause::NotReady { text: text() },
                 Cause::DeviceError { text: text() },
             ],
@@ -98,6 +110,12 @@ fn every_cause_has_its_class() {
             assert_eq!(cause.class(), class, "{}", cause.code());
             assert!(codes.insert(cause.code()), "{} is here twice", cause.code());
         }
+    }
+    for cause in causes().into_iter().flat_map(|(_, causes)| causes) {
+        let failure = Failure { cause, side_effect: SideEffect::Possible };
+        let json = serde_json::to_string(&failure).unwrap();
+        assert_eq!(serde_json::from_str::<Failure>(&json).unwrap(), failure, "{json}");
+        assert!(json.contains(failure.cause.code()), "{json}");
     }
     let rows = include_str!("../failure.rs").matches(", CauseClass::").count();
     assert_eq!(codes.len(), rows, "each cause is here: {codes:?}");

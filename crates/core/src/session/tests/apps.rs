@@ -3,7 +3,7 @@
 use thumbwire_device::{ForegroundApp, SideEffect};
 
 use super::*;
-use crate::action::{AppFilter, AppSelector, CacheKind, InfoResult, LaunchResult};
+use crate::action::{AppFilter, AppSelector, CacheKind, InfoResult, LaunchResult, NumberedList};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
@@ -82,7 +82,7 @@ async fn app_number_refers_to_the_last_listing() {
     let session = over(&phone);
     let unknown = |none| {
         Failure::from(Cause::StaleReference {
-            list: "apps",
+            list: NumberedList::Apps,
             number: "2".into(),
             reason: None,
             none,

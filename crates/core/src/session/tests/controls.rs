@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::action::{ControlNumber, Controls, SnapshotOptions};
+use crate::action::{ControlNumber, Controls, NumberedList, SnapshotOptions};
 use crate::snapshot::Snapshot;
 
 const FIVE_SECONDS: Duration = Duration::from_secs(5);
@@ -35,7 +35,8 @@ async fn hit(session: &Session, number: &str) -> (String, Point) {
 async fn refused(session: &Session, number: &str) -> (Option<String>, bool) {
     match ask(session, tap(number)).await {
         Err(Failure {
-            cause: Cause::StaleReference { list: "controls", number: stale, reason, none },
+            cause:
+                Cause::StaleReference { list: NumberedList::Controls, number: stale, reason, none },
             side_effect: SideEffect::None,
         }) => {
             assert_eq!(stale, number);

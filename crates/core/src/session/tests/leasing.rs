@@ -5,6 +5,7 @@ use futures::future::join_all;
 use super::studio::{Studio, in_leased_studios};
 use super::*;
 use crate::action::{CallState, ClientName, Scope};
+use crate::phone_locks::{PhoneLocks, TAKEN_FOR};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -61,7 +62,7 @@ async fn while_one_client_acts_others_may_only_look() {
     let refused = session.perform(&of("bob"), Action::Press(Key::Back)).await.unwrap_err();
     assert_eq!(
         refused.cause.to_string(),
-        "device fake is busy: client \"ann\" acts on it, for another 10 s or longer"
+        "device fake is busy: client \"ann\" has had it for 20 s, and keeps it for another 10 s or longer"
     );
     assert_eq!(
         refused.next_step(),
@@ -260,4 +261,169 @@ fn a_call_without_a_phone_holds_nothing() {
     let state = CallState::default();
     assert_eq!(state.phone(), None);
     assert!(!state.holds("fake"));
+}
+
+/// A session of another program on this computer, whose leases are in this folder.
+fn of_program(phone: &Arc<Fake>, folder: &std::path::Path) -> Session {
+    let locks = PhoneLocks { clock: tokio_time, ..PhoneLocks::new(folder.into(), "thumbwire run") };
+    let options =
+        SessionOptions { lease_time: SECOND * 30, locks: Some(locks), ..SessionOptions::default() };
+    over_with(phone, options)
+}
+
+/// The name of the tests' phone among all programs.
+const PHONE: &str = "fake of 127.0.0.1:9";
+
+/// The clock of the tests, which stands still unless it is advanced.
+fn tokio_time() -> Duration {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    SECOND * 1_000_000 + START.get_or_init(Instant::now).elapsed()
+}
+
+/// Sessions of two programs on the same phone.
+fn two_programs(folder: &std::path::Path) -> (Session, Session) {
+    tokio_time();
+    let phone = Fake::new(vec![]);
+    phone.keys.add_permits(99);
+    (of_program(&phone, folder), of_program(&phone, folder))
+}
+
+#[tokio::test(start_paused = true)]
+async fn programs_of_a_computer_see_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = two_programs(folder.path());
+    press(&first, "ann").await.unwrap();
+    settle().await;
+    tokio::time::advance(SECOND * 20).await;
+    let refused = second.perform(&of("bob"), Action::Press(Key::Back)).await.unwrap_err();
+    let process = std::process::id();
+    assert_eq!(
+        refused.cause.to_string(),
+        format!(
+            "device fake is busy: client \"ann\" of `thumbwire run` (process {process}) has had it for 20 s, and keeps it for another 10 s or longer"
+        )
+    );
+    assert!(
+        refused
+            .next_step()
+            .ends_with("; the user can take it over with `thumbwire devices --take-over fake`"),
+        "{}",
+        refused.next_step()
+    );
+    second.perform(&of("bob"), Action::LOOK).await.expect("looking needs no lease");
+    press(&first, "ann").await.expect("it is the holder's");
+    settle().await;
+    tokio::time::advance(SECOND * 30).await;
+    press(&second, "bob").await.expect("the lease has ended");
+    busy(press(&first, "ann").await);
+    second.client_left(&id("bob")).await;
+    press(&first, "ann").await.expect("the other client has left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn program_that_has_ended_holds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = two_programs(folder.path());
+    press(&first, "ann").await.unwrap();
+    settle().await;
+    busy(press(&second, "bob").await);
+    drop(first);
+    press(&second, "bob").await.expect("the system gave the lease back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn program_that_slept_past_its_lease_does_not_act_after_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = two_programs(folder.path());
+    let phone = Fake::new(vec![]);
+    let slow = of_program(&phone, folder.path());
+    drop((first, second));
+    // Its press is on its way to the phone for longer than any lease.
+    let slow = Arc::new(slow);
+    let acting = tokio::spawn({
+        let slow = Arc::clone(&slow);
+        async move { press(&slow, "ann").await }
+    });
+    settle().await;
+    let (other, _) = two_programs(folder.path());
+    busy(press(&other, "bob").await);
+    phone.keys.add_permits(1);
+    acting.await.unwrap().unwrap();
+    settle().await;
+    tokio::time::advance(SECOND * 31).await;
+    press(&other, "bob").await.expect("the lease has ended");
+    phone.keys.add_permits(1);
+    busy(press(&slow, "ann").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn user_takes_a_phone_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = two_programs(folder.path());
+    let locks = PhoneLocks { clock: tokio_time, ..PhoneLocks::new(folder.path().into(), "user") };
+    assert_eq!(locks.take_over(PHONE).unwrap(), None, "nobody acts on it");
+    press(&first, "ann").await.unwrap();
+    settle().await;
+    let holder = locks.take_over(PHONE).unwrap().expect("somebody acts on it");
+    assert_eq!(holder.client.as_str(), "ann");
+    assert_eq!(locks.holder(PHONE).unwrap(), None);
+    // Both sessions of this test are one process: the phone is kept from both.
+    for session in [&first, &second] {
+        let refused = session.perform(&of("ann"), Action::Press(Key::Back)).await.unwrap_err();
+        assert_eq!(
+            refused.cause.to_string(),
+            "the user has taken device fake over from this program, for another 60 s or longer"
+        );
+    }
+    tokio::time::advance(TAKEN_FOR).await;
+    press(&first, "ann").await.expect("the minute is over");
+}
+
+#[tokio::test(start_paused = true)]
+async fn folder_that_cannot_be_used_stops_nobody() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let (first, _) = two_programs(&file.path().join("phones"));
+    press(&first, "ann").await.expect("other programs are not seen, and the phone is");
+}
+
+#[tokio::test(start_paused = true)]
+async fn act_under_a_lease_that_went_on_is_refused() {
+    let (session, _phone) = quick();
+    press(&session, "ann").await.unwrap();
+    settle().await;
+    let numbered = |revision| {
+        let mut call = of("ann");
+        call.lease = Some(revision);
+        call
+    };
+    let first = session.lease("fake").unwrap().revision;
+    tokio::time::advance(SECOND * 31).await;
+    session.perform(&numbered(first), Action::Press(Key::Back)).await.expect("nobody else had it");
+    assert_eq!(session.lease("fake").unwrap().revision, first, "it went on to nobody");
+    settle().await;
+    tokio::time::advance(SECOND * 31).await;
+    press(&session, "bob").await.unwrap();
+    settle().await;
+    tokio::time::advance(SECOND * 31).await;
+    let refused = session.perform(&numbered(first), Action::Press(Key::Back)).await.unwrap_err();
+    assert_eq!(refused.cause, Cause::LeaseLost { device: "fake".into() });
+    assert_eq!(session.lease("fake"), None);
+    press(&session, "ann").await.expect("after a look it may act again");
+    assert!(session.lease("fake").unwrap().revision > first);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lease_is_renewed_and_taken_over() {
+    let (session, _phone) = quick();
+    press(&session, "ann").await.unwrap();
+    settle().await;
+    tokio::time::advance(SECOND * 20).await;
+    session.renew_lease("fake", &id("bob"));
+    session.renew_lease("fake", &id("ann"));
+    tokio::time::advance(SECOND * 20).await;
+    busy(press(&session, "bob").await);
+    assert_eq!(session.take_over("fake").unwrap().owner, id("ann"));
+    let refused = session.perform(&of("ann"), Action::Press(Key::Back)).await.unwrap_err();
+    assert!(matches!(refused.cause, Cause::DeviceTakenOver { .. }), "{refused:?}");
+    press(&session, "bob").await.expect("the phone is the others'");
 }

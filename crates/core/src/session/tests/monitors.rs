@@ -153,7 +153,7 @@ async fn at_most_ten_monitors_are_active() {
     assert_eq!(ids.len(), 10, "monitors started in the same second have different ids");
     assert_eq!(kept(&root, "logs").len(), 10);
     let failure = start(&session, None).await.unwrap_err();
-    assert_eq!(failure.cause, Cause::TooManyActive { what: "monitors", max: 10 });
+    assert_eq!(failure.cause, Cause::TooManyActive { what: "monitors".into(), max: 10 });
     session.end().await;
     assert_eq!(lock(&phone.log).readers, 0);
     assert!(matches!(start(&session, None).await.unwrap_err().cause, Cause::Refused { .. }));

@@ -99,7 +99,7 @@ async fn at_most_five_recordings_are_active() {
         start(&session, &number.to_string(), 10).await.unwrap();
     }
     let failure = start(&session, "6", 10).await.unwrap_err();
-    assert_eq!(failure.cause, Cause::TooManyActive { what: "recordings", max: 5 });
+    assert_eq!(failure.cause, Cause::TooManyActive { what: "recordings".into(), max: 5 });
     assert_eq!(running(&phone), 5);
     // Ended recordings no longer count, but are still listed.
     tokio::time::sleep_until(Instant::now() + Duration::from_secs(11)).await;

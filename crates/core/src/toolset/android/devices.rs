@@ -131,7 +131,7 @@ fn row(device: &ListedDevice) -> Value {
 fn health(HealthResult { identity, health }: &HealthResult) -> Value {
     let checks = health.checks.iter().map(|check| {
         let out = json!({ "passed": check.passed, "details": check.details });
-        (check.name.to_owned(), out)
+        (check.name.clone().into_owned(), out)
     });
     json!({
         "success": true,

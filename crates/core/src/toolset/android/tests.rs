@@ -183,7 +183,11 @@ async fn select_device_works_with_and_without_an_id() {
     let identity =
         || Identity { id: "R58M".into(), platform: Platform::Android, model: String::new() };
     let health = Health {
-        checks: vec![Check { name: "connectivity", passed: true, details: "connected".into() }],
+        checks: vec![Check {
+            name: "connectivity".into(),
+            passed: true,
+            details: "connected".into(),
+        }],
     };
     let answers = vec![
         Ok(Outcome::DeviceSelected(identity())),

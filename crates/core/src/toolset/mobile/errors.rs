@@ -34,7 +34,7 @@ pub fn failure_text(failure: &Failure) -> String {
             format!("Refused: the device {} is not allowed", truncate(device, MAX_NAME))
         }
         Cause::AppNotAllowed { app, reason } => {
-            let app = Cause::AppNotAllowed { app: truncate(app, MAX_NAME), reason: *reason };
+            let app = Cause::AppNotAllowed { app: truncate(app, MAX_NAME), reason: reason.clone() };
             format!("Refused: {app}")
         }
         Cause::NoDeviceChosen { devices } if devices.is_empty() => {
@@ -94,6 +94,8 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::Refused { reason } => format!("Refused: {reason}"),
         Cause::BackgroundStartRestricted { .. }
         | Cause::DeviceBusy { .. }
+        | Cause::DeviceTakenOver { .. }
+        | Cause::LeaseLost { .. }
         | Cause::SettingsPageNotAllowed { .. }
         | Cause::LinkNotAllowed { .. }
         | Cause::TooManyActive { .. }

@@ -12,8 +12,8 @@ use super::data::edges;
 use super::python::float;
 use super::{ParsedArgs, Reply, SpecTools, Tool};
 use crate::action::{
-    AppSelector, CacheKind, Cause, ControlNumber, LaunchResult, TapResult, Target, TextInput,
-    TypeResult, request,
+    AppSelector, CacheKind, Cause, ControlNumber, LaunchResult, NumberedList, TapResult, Target,
+    TextInput, TypeResult, request,
 };
 use crate::snapshot::kind;
 use crate::toolset::ToolEffect;
@@ -188,7 +188,7 @@ fn parse_click_control(
 /// The control with this id. Only a number can be in a list.
 fn control(id: &str) -> Result<Target, Cause> {
     id.parse::<ControlNumber>().map(Target::listed).map_err(|_| Cause::StaleReference {
-        list: "controls",
+        list: NumberedList::Controls,
         number: id.into(),
         reason: None,
         none: false,

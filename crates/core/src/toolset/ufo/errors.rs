@@ -16,7 +16,7 @@ use super::action::{
 };
 use super::python::repr;
 use super::{is_passed_over, read};
-use crate::action::{Cause, Failure, what_they_lack};
+use crate::action::{Cause, Failure, NumberedList, what_they_lack};
 use crate::toolset::{RejectedCall, RejectionReason, Reply, Rule, SchemaViolation};
 
 /// Renders a failure of a server in a shared session.
@@ -160,7 +160,7 @@ impl ErrorRenderer<'_> {
         Some(match &self.failure.cause {
             Cause::InvalidArgument { .. } => return None,
             Cause::StaleReference { .. } if self.alone => ALONE.into(),
-            Cause::StaleReference { list: "apps", none: false, .. } => {
+            Cause::StaleReference { list: NumberedList::Apps, none: false, .. } => {
                 "call get_mobile_app_target_info again and use an id from it".into()
             }
             // The error text names the tool to call.

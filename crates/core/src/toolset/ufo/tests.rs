@@ -12,8 +12,8 @@ use thumbwire_device::{
 
 use super::*;
 use crate::action::{
-    Action, AppFilter, AppSelector, Call, Cause, Controls, Failure, LaunchResult, Outcome, Perform,
-    Readback, SnapshotOptions, TapResult, TypeResult,
+    Action, AppFilter, AppSelector, Call, Cause, Controls, Failure, LaunchResult, NumberedList,
+    Outcome, Perform, Readback, SnapshotOptions, TapResult, TypeResult,
 };
 use crate::snapshot::Snapshot;
 
@@ -318,7 +318,7 @@ async fn launch_app_prefers_id_over_package_over_word() {
 #[tokio::test]
 async fn unknown_ids_are_refused() {
     let not_listed = |reason: Option<&str>| {
-        let (list, number) = ("controls", "5".into());
+        let (list, number) = (NumberedList::Controls, "5".into());
         failed(Cause::StaleReference { list, number, reason: reason.map(Into::into), none: false })
     };
     let arguments = json!({ "control_id": "5", "control_name": "x" });
@@ -368,8 +368,12 @@ async fn missing_apps_have_the_specified_errors() {
         assert_eq!(out["success"], false);
         out["error"].as_str().unwrap().to_owned()
     };
-    let not_listed =
-        |none| Cause::StaleReference { list: "apps", number: "9".into(), reason: None, none };
+    let not_listed = |none| Cause::StaleReference {
+        list: NumberedList::Apps,
+        number: "9".into(),
+        reason: None,
+        none,
+    };
     let missing = |app: &str| Cause::AppNotFound { app: app.into() };
     let by_number = || json!({ "package_name": "com.a", "id": "9" });
     assert_eq!(
@@ -447,7 +451,7 @@ async fn misspelt_arguments_are_refused_and_others_are_told() {
 async fn errors_have_a_bounded_length() {
     let book = "b".repeat(1_000_000);
     let unlisted = || {
-        let (list, number) = ("controls", book.clone());
+        let (list, number) = (NumberedList::Controls, book.clone());
         failed(Cause::StaleReference { list, number, reason: None, none: false })
     };
     for (tool, arguments) in [

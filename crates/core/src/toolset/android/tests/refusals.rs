@@ -276,7 +276,7 @@ async fn unknown_ids_are_reported_with_the_known_ones() {
         "error": "maximum active recordings reached (5)",
         "operation": "start_screen_recording",
     });
-    let full = Cause::TooManyActive { what: "recordings", max: 5 };
+    let full = Cause::TooManyActive { what: "recordings".into(), max: 5 };
     fails("start_screen_recording", json!({}), full, expected).await;
 }
 
