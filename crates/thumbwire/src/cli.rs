@@ -15,6 +15,8 @@ mod doctor;
 mod dynamic_tools;
 #[cfg(feature = "eval")]
 mod eval;
+#[cfg(feature = "fleet")]
+mod fleet_flags;
 #[cfg(feature = "agent")]
 mod flow_view;
 mod helper_flag;
@@ -24,6 +26,8 @@ mod ios_flags;
 mod live;
 #[cfg(feature = "agent")]
 mod model_flags;
+#[cfg(feature = "fleet")]
+mod node;
 mod one_of;
 #[cfg(feature = "virtual-phone")]
 mod phone;
@@ -84,6 +88,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::config::{self, Config};
 use thumbwire_core::action::{Cause, CauseClass, Failure};
 use thumbwire_core::adb_key;
+use thumbwire_core::phone_locks::PhoneLocks;
 use thumbwire_core::providers::{AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey};
 use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
@@ -146,6 +151,9 @@ enum CliCommand {
     /// Run a virtual phone that other programs reach with `adb connect`.
     #[cfg(feature = "virtual-phone")]
     Phone(phone::Arguments),
+    /// Offer the phones of this computer to others, over NATS.
+    #[cfg(feature = "fleet")]
+    Node(Box<node::Arguments>),
     /// Show or export a recorded run.
     Trace(trace::Arguments),
     /// Save runs as skills, and show and check skills.
@@ -176,6 +184,17 @@ impl CliCommand {
 #[derive(Clone, Default, clap::Args)]
 #[group(skip)]
 struct PhoneSources {
+    #[command(flatten)]
+    here: LocalSources,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    fleet: fleet_flags::FleetFlags,
+}
+
+/// Where phones are that this computer reaches itself.
+#[derive(Clone, Default, clap::Args)]
+#[group(skip)]
+struct LocalSources {
     #[cfg(feature = "ios")]
     #[command(flatten)]
     ios: ios_flags::IosFlags,
@@ -185,6 +204,19 @@ struct PhoneSources {
 }
 
 impl PhoneSources {
+    /// The settings, with these phones instead of those of the environment.
+    ///
+    /// # Errors
+    /// As [`LocalSources::applied_to`].
+    fn applied_to(&self, config: &Config) -> Result<Config, CliError> {
+        let config = self.here.applied_to(config)?;
+        #[cfg(feature = "fleet")]
+        let config = self.fleet.applied_to(config);
+        Ok(config)
+    }
+}
+
+impl LocalSources {
     /// The settings, with these phones instead of those of the environment.
     ///
     /// # Errors
@@ -353,6 +385,8 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::AppTools(arguments) => app_tools::run(arguments, config).await,
         #[cfg(feature = "virtual-phone")]
         CliCommand::Phone(arguments) => phone::run(arguments).await,
+        #[cfg(feature = "fleet")]
+        CliCommand::Node(arguments) => node::run(*arguments, config).await,
         CliCommand::Trace(arguments) => trace::run(arguments),
         #[cfg(feature = "agent")]
         CliCommand::Skill(arguments) => skill::run(arguments),
@@ -460,6 +494,29 @@ fn session(
     let config = device.sources.applied_to(config)?;
     let phones = phones(&config, device.device.as_deref());
     Ok(session_with(phones, device.device, device.screenshot_size, options))
+}
+
+/// How long a client keeps a phone after its last act. A model thinks for a few seconds between two
+/// acts, and seldom for longer; a client that has disappeared should not block a phone for minutes.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// Options with which this program and the others of the user on this computer, each by its name,
+/// do not act on one phone at the same time; with the phones of the fleet, if there is one.
+///
+/// # Errors
+/// If the fleet of the settings cannot be reached.
+async fn leasing(config: &Config, program: &str) -> Result<SessionOptions, CliError> {
+    let locks = phone_locks(config, program);
+    #[cfg(feature = "fleet")]
+    let remote = fleet_flags::remote_phones(config, program).await?;
+    #[cfg(not(feature = "fleet"))]
+    let remote = None;
+    Ok(SessionOptions { lease_time: LEASE, locks, remote, ..SessionOptions::default() })
+}
+
+/// Which program acts on which phone; `None` without a folder for it.
+fn phone_locks(config: &Config, program: &str) -> Option<PhoneLocks> {
+    config.state.as_ref().map(|state| PhoneLocks::new(state.join("phones"), program))
 }
 
 /// A session on these phones, with screenshots of this size. `named`: those that the operator

@@ -76,8 +76,28 @@ pub struct Config {
     /// Its phones; empty for the one that it chooses.
     #[cfg(feature = "appium")]
     pub appium_devices: Vec<AppiumDevice>,
+    /// Where the phones of other computers are.
+    #[cfg(feature = "fleet")]
+    pub fleet: Option<FleetSettings>,
     /// Whether to use colours on a terminal.
     pub colours: bool,
+}
+
+/// A NATS server. Its URL may contain a password, so `{:?}` does not print it.
+#[cfg(feature = "fleet")]
+#[derive(Clone, PartialEq, Eq)]
+pub struct FleetSettings {
+    /// Its URL.
+    pub url: String,
+    /// How to show it who we are.
+    pub credentials: thumbwire_fleet::Credentials,
+}
+
+#[cfg(feature = "fleet")]
+impl fmt::Debug for FleetSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FleetSettings(…)")
+    }
 }
 
 /// A proxy. Its address may contain a password, so `{:?}` does not print it.
@@ -195,6 +215,8 @@ impl Config {
                     .map_err(|reason| format!("invalid THUMBWIRE_APPIUM_DEVICE: {reason}"))?,
                 None => Vec::new(),
             },
+            #[cfg(feature = "fleet")]
+            fleet: None,
             // https://no-color.org: any non-empty value.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })

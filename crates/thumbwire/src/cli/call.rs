@@ -9,8 +9,8 @@ use thumbwire_core::session::SessionOptions;
 use thumbwire_device::Image;
 
 use super::{
-    CliError, DeviceFlags, ScreenshotSize, ToolsetName, app_tools, exit_code, print, print_error,
-    session,
+    CliError, DeviceFlags, ScreenshotSize, ToolsetName, app_tools, exit_code, leasing, print,
+    print_error, session,
 };
 use crate::config::Config;
 use thumbwire_core::action::Call;
@@ -55,12 +55,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
                 "invalid arguments: expected one JSON object such as '{{\"x\": 1}}': {error}"
             ))
         })?;
+    let config = &arguments.device.sources.applied_to(config)?;
     let options = SessionOptions {
         files: Some(ArtifactStore::new(&arguments.out)),
         input_files: Some(InputFolder::new(&arguments.input)),
         app_tools: arguments.allow.options(config)?,
         keep_orientation: true,
-        ..SessionOptions::default()
+        ..leasing(config, "thumbwire call").await?
     };
     let session = session(config, arguments.device, options)?;
     let call = Call::with_timeout(tool.budget_for(&given));

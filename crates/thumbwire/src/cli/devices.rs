@@ -1,8 +1,11 @@
 //! `thumbwire devices`
 
-use super::{CliError, PhoneSources, phones, print};
+use std::fmt;
+
+use super::{CliError, PhoneSources, phone_locks, phones, print};
 use crate::config::Config;
-use thumbwire_core::action::{Cause, DeviceKind, Failure, ListedDevice};
+use thumbwire_core::action::{Cause, ClientName, DeviceKind, Failure, Holder, ListedDevice};
+use thumbwire_core::phone_locks::{PhoneLocks, TAKEN_FOR};
 use thumbwire_core::providers::{BUILT_IN, DeviceProviders};
 use thumbwire_core::toolset::mobile;
 
@@ -10,6 +13,10 @@ use thumbwire_core::toolset::mobile;
 pub(super) struct Arguments {
     #[command(flatten)]
     sources: PhoneSources,
+    /// Take this phone over from the Thumbwire that acts on it: that one may not act on it for a
+    /// minute
+    #[arg(long, value_name = "ID", conflicts_with = "json")]
+    take_over: Option<String>,
     /// Print JSON
     #[arg(short, long)]
     json: bool,
@@ -18,20 +25,38 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let config = &arguments.sources.applied_to(config)?;
     // Named, the built-in virtual phones are in the list, if this program has them.
-    let listed = phones(config, BUILT_IN).list().await;
+    let phones = phones(config, BUILT_IN);
+    let locks = phone_locks(config, PROGRAM);
+    let others = fleet_phones(config, arguments.take_over.as_deref()).await?;
+    if let Some(id) = &arguments.take_over {
+        return match others {
+            FleetPhones::TakenOver(holder) => taken_over(id, holder),
+            FleetPhones::Listed(_) => take_over(id, &phones, locks.as_ref()),
+        };
+    }
+    let in_use = |phone: &ListedDevice| {
+        let name = phones.name_on_computer(&phone.id)?;
+        // Another program's file that cannot be read hides no phone.
+        locks.as_ref()?.holder(&name).ok()?
+    };
+    let mut listed: Vec<(ListedDevice, Option<Holder>)> =
+        phones.list().await.into_iter().map(|phone| (phone.clone(), in_use(&phone))).collect();
+    if let FleetPhones::Listed(others) = others {
+        listed.extend(others);
+    }
     if arguments.json {
-        let rows = listed.iter().map(row);
+        let rows = listed.into_iter().map(|(phone, holder)| row(&phone, holder));
         print(&format!("{}\n", serde_json::Value::from_iter(rows)))?;
         return Ok(0);
     }
-    if listed.iter().all(is_built_in) {
+    if listed.iter().all(|(phone, _)| is_built_in(phone)) {
         print(&format!(
             "No phone is connected: the adb server at {} is not running or lists none.\nUse `--device HOST:PORT` for a phone's adbd.\n",
             config.adb_server
         ))?;
     }
-    let width = listed.iter().map(|phone| phone.id.len()).max().unwrap_or(0);
-    for phone in &listed {
+    let width = listed.iter().map(|(phone, _)| phone.id.len()).max().unwrap_or(0);
+    for (phone, holder) in &listed {
         let model = if phone.model.is_empty() { "-" } else { &phone.model };
         let platform = phone.platform;
         let used = match is_built_in(phone) {
@@ -39,11 +64,44 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             false => String::new(),
         };
         print(&format!("{:width$}  {platform}  {model}  {}{used}\n", phone.id, phone.state))?;
+        if let Some(holder) = holder {
+            let seconds = holder.since.as_secs();
+            print(&format!("{:width$}  In use: {holder}, for {seconds} s\n", ""))?;
+        }
         if let Some(next) = phone.next_step() {
             print(&format!("{:width$}  Next: {next}\n", ""))?;
         }
     }
     Ok(0)
+}
+
+/// What this program calls itself.
+const PROGRAM: &str = "thumbwire devices";
+
+/// The phones of a fleet, each with who acts on it; or who acted on the one that was taken over.
+enum FleetPhones {
+    Listed(Vec<(ListedDevice, Option<Holder>)>),
+    #[cfg_attr(not(feature = "fleet"), expect(dead_code, reason = "without a fleet"))]
+    TakenOver(Option<ClientName>),
+}
+
+/// The phones of the fleet of the settings, if they name one.
+#[cfg(feature = "fleet")]
+async fn fleet_phones(config: &Config, take_over: Option<&str>) -> Result<FleetPhones, CliError> {
+    use thumbwire_core::session::RemotePhones as _;
+    let Some(door) = super::fleet_flags::door(config, PROGRAM).await? else {
+        return Ok(FleetPhones::Listed(Vec::new()));
+    };
+    if let Some(id) = take_over.filter(|id| door.owns(id)) {
+        return Ok(FleetPhones::TakenOver(door.take_over(id).await?));
+    }
+    let phones = door.phones().into_iter().map(|phone| (phone.device, phone.holder));
+    Ok(FleetPhones::Listed(phones.collect()))
+}
+
+#[cfg(not(feature = "fleet"))]
+async fn fleet_phones(_: &Config, _: Option<&str>) -> Result<FleetPhones, CliError> {
+    Ok(FleetPhones::Listed(Vec::new()))
 }
 
 /// The id of the phone that was named, or of the only one that is ready.
@@ -67,10 +125,43 @@ fn is_built_in(phone: &ListedDevice) -> bool {
     phone.kind == DeviceKind::BuiltIn
 }
 
-/// The row of `mobile_list_devices`, and whether the phone is a built-in one, which is used only by
-/// name.
-fn row(phone: &ListedDevice) -> serde_json::Value {
+/// The row of `mobile_list_devices`, whether the phone is a built-in one, which is used only by
+/// name, and which other program acts on it.
+fn row(phone: &ListedDevice, holder: Option<Holder>) -> serde_json::Value {
     let mut row = mobile::listed(phone);
     row["built_in"] = is_built_in(phone).into();
+    if let Some(Holder { client, process: Some(process), since }) = holder {
+        row["in_use"] = serde_json::json!({
+            "client": client,
+            "program": process.program,
+            "process": process.id,
+            "seconds": since.as_secs(),
+        });
+    }
     row
+}
+
+/// Takes a phone from the program that acts on it.
+fn take_over(
+    id: &str,
+    phones: &DeviceProviders,
+    locks: Option<&PhoneLocks>,
+) -> Result<u8, CliError> {
+    let (Some(name), Some(locks)) = (phones.name_on_computer(id), locks) else {
+        return Err(CliError::failed(format!("no other program can act on {id}")));
+    };
+    let taken = locks.take_over(&name).map_err(|error| CliError::failed(error.to_string()))?;
+    taken_over(id, taken)
+}
+
+/// Tells who may not act on a phone for a while.
+fn taken_over(id: &str, holder: Option<impl fmt::Display>) -> Result<u8, CliError> {
+    let seconds = TAKEN_FOR.as_secs();
+    print(&match holder {
+        Some(holder) => {
+            format!("{id} is yours: {holder} may not act on it for the next {seconds} s.\n")
+        }
+        None => format!("Nobody else acts on {id}: act right away.\n"),
+    })?;
+    Ok(0)
 }

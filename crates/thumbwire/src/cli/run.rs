@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let options = SessionOptions {
         files: Some(keep),
         app_tools: common.allow.options(config)?,
-        ..SessionOptions::default()
+        ..super::leasing(config, "thumbwire run").await?
     };
     let session = Arc::new(self::session(config, device.clone(), common.screenshot_size, options));
     let setup = RunSetup {

@@ -67,7 +67,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let snapshot = match &arguments.file {
         Some(file) => saved(file)?,
         None => {
-            let options = SessionOptions { keep_orientation: true, ..SessionOptions::default() };
+            let config = &arguments.device.sources.applied_to(config)?;
+            let shared = super::leasing(config, "thumbwire screen").await?;
+            let options = SessionOptions { keep_orientation: true, ..shared };
             let session = session(config, arguments.device, options)?;
             let request = request::Snapshot(SnapshotOptions::default());
             let snapshot = session.request(&Call::with_timeout(BUDGET), request).await;

@@ -15,8 +15,8 @@ use super::shutdown::ShutdownSignal;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
 use super::{
-    CliError, PhoneSources, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, phones_with,
-    session_with,
+    CliError, LEASE, PhoneSources, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, leasing,
+    phones_with, session_with,
 };
 use crate::config::Config;
 use thumbwire_core::action::{ClientWatch, Perform};
@@ -28,7 +28,7 @@ use thumbwire_core::kept_files::KeptFiles;
 use thumbwire_core::providers::AllowedDevices;
 use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
-use thumbwire_core::toolset::{ObserveMode, Toolset};
+use thumbwire_core::toolset::{ObserveMode, Toolset, ufo};
 use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
 use thumbwire_mcp::Audit;
@@ -36,11 +36,6 @@ use thumbwire_mcp::http::{self, Access, Listener, Protection, ServedToolset};
 use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
 use thumbwire_mcp::oauth::{Issuer, SCOPE_ACT, SCOPE_LOOK};
 use thumbwire_mcp::tls::{self, Tls};
-
-/// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds
-/// between two acts, and seldom for longer; a client that has disappeared should not block a phone
-/// for minutes.
-const LEASE: u32 = 30;
 
 /// The heading of the flags that say what clients may do.
 const PERMISSIONS: &str = "Permissions";
@@ -100,6 +95,10 @@ pub(super) struct Arguments {
     screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     helper: HelperFlag,
+    /// How long a client keeps a phone for itself after its last act: until then, the acts of other
+    /// clients are refused, and those of other Thumbwires of this user; 0 lets all act at any time
+    #[arg(long, value_name = "SECONDS", default_value_t = LEASE.as_secs())]
+    lease: u64,
     /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters
     /// (repeatable). An address needs a pattern with a colon: `192.168.1.*:5555` [default: those of
     /// `--device`, else those that an adb server lists, `virtual` and `virtual-ios`]
@@ -151,10 +150,6 @@ struct Http {
     /// ~/.local/state]
     #[arg(long, value_name = "[NAME[:SCOPE]=]FILE", requires = "http")]
     token_file: Vec<TokenFile>,
-    /// How long a client keeps a phone for itself after its last act: until then, the acts of other
-    /// clients are refused; 0 lets them act at any time
-    #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = LEASE)]
-    lease: u32,
     /// Accept any program on this computer, of any user, without a token
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
@@ -239,10 +234,6 @@ impl FromStr for TokenFile {
 }
 
 impl Http {
-    fn lease(&self) -> Duration {
-        Duration::from_secs(self.lease.into())
-    }
-
     /// The certificate, if one is asked for. Prints what a client needs to trust a self-signed one.
     fn tls(&self, config: &Config) -> Result<Option<Arc<Tls>>, CliError> {
         if let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) {
@@ -342,7 +333,7 @@ impl Arguments {
         }
     }
 
-    fn served_toolset(&self) -> Toolset {
+    fn served_toolset(&self, config: &Config) -> Toolset {
         let observe = self.observe.unwrap_or(match self.tree {
             TreeForm::List => ObserveMode::Diff,
             // Clients that want the platform's tree parse replies.
@@ -356,8 +347,20 @@ impl Arguments {
                 let format = self.screenshot_format.unwrap_or(FormatPreference::Smallest);
                 mobile::toolset_sending(self.tree, observe, &allowed, format)
             }
+            // Of a fleet, the node knows what the data server has listed.
+            ToolsetName::UfoAction if has_fleet(config) => ufo::action(),
             toolset => toolset.toolset(),
         }
+    }
+}
+
+fn has_fleet(config: &Config) -> bool {
+    #[cfg(feature = "fleet")]
+    return config.fleet.is_some();
+    #[cfg(not(feature = "fleet"))]
+    {
+        let _ = config;
+        false
     }
 }
 
@@ -402,9 +405,14 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         Some(file) => Audit::to_file(file).map_err(CliError::usage)?,
         None => Audit::default(),
     };
+    if has_fleet(config) && !arguments.allow_app.is_empty() {
+        return Err(CliError::usage(
+            "--allow-app limits the phones of this computer only: give it to `thumbwire node`, not beside --fleet",
+        ));
+    }
     let mut listeners = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
-    let mut toolset = arguments.served_toolset();
+    let mut toolset = arguments.served_toolset(config);
     let allowed = AllowedDevices::new(named.clone(), arguments.allow_device.clone());
     let ids = named.iter().map(String::as_str);
     let phones = phones_with(config, ids, arguments.helper.mode()).with_allowed(allowed);
@@ -415,15 +423,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     // Programs start servers in folders like `/`, which are no place for files.
     let home = || config.state.as_ref().map(|folder| folder.join("out"));
     let out = arguments.out.clone().or_else(home).unwrap_or_else(|| PathBuf::from("."));
-    // Over stdio there is one client.
-    let lease_time = if listeners.is_some() { arguments.http.lease() } else { Duration::ZERO };
     let options = SessionOptions {
         allowed_apps: apps,
         files: Some(ArtifactStore::new(&out)),
         app_tools: arguments.allow.options(config)?,
-        lease_time,
+        lease_time: Duration::from_secs(arguments.lease),
         input_files: arguments.input.as_ref().map(InputFolder::new),
-        ..SessionOptions::default()
+        ..leasing(config, "thumbwire serve").await?
     };
     let session = Arc::new(session_with(phones, named.clone(), screenshot_size, options));
     let guarded: Arc<dyn Perform> = task.guarded(&session);

@@ -141,7 +141,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         app_tools: common.allow.options(config)?,
         input_files: arguments.allow_install.then(|| folders.input()),
         files: Some(ArtifactStore::new(&arguments.out)),
-        ..SessionOptions::default()
+        ..super::leasing(config, "thumbwire test").await?
     };
     let session = super::session_with(phones, named, common.screenshot_size, options);
     let session = Arc::new(session);

@@ -39,7 +39,8 @@ async fn two_servers_and_uiautomator_take_turns() {
     let served = phone.clone();
     tokio::spawn(async move { served.listen(listener).await });
     let adb = DirectTransport::tcp(address.clone());
-    let arguments = ["--device", &address, "--helper", "require", "--observe", "off"];
+    let arguments =
+        ["--device", &address, "--helper", "require", "--observe", "off", "--lease", "0"];
     let mut servers = [McpProcess::connected(&arguments), McpProcess::connected(&arguments)];
     for round in 0..200 {
         let server = &mut servers[round % 2];

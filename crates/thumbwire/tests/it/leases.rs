@@ -1,5 +1,6 @@
 //! Several clients over HTTP and one phone: only one of them acts at a time.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,11 +16,13 @@ use thumbwire_device::Key;
 use thumbwire_flow::{FlowRunner, Options, Verdict};
 use thumbwire_mcp::http::ServedToolset;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::caller::Caller;
 use crate::flows::flow;
 use crate::http_support::{GOOD, Served, alone, initialize};
+use crate::support::{McpProcess, thumbwire};
 
 /// A server whose clients share one virtual phone.
 async fn served(lease: u64) -> (Served, Arc<Session>) {
@@ -65,7 +68,7 @@ async fn another_client_is_told_who_acts_and_for_how_long() {
     let refused = call(&server, &bob, press_home()).await;
     assert_eq!(
         refused,
-        "Refused: device virtual is busy: client \"Ann IDE\" acts on it, for another 30 s or longer\n\
+        "Refused: device virtual is busy: client \"Ann IDE\" has had it for 0 s, and keeps it for another 30 s or longer\n\
          Next: try again in 30 s, or use another device; screenshots and lists are allowed meanwhile"
     );
     assert!(!refused.contains(&ann), "the id of a session is a secret");
@@ -205,4 +208,76 @@ async fn a_flow_and_a_client_do_not_interfere() {
     assert_eq!(report.cases[0].verdict(), Verdict::Passed);
     let bob = connect(&server, "bob").await;
     assert!(call(&server, &bob, press_home()).await.contains("is busy: another client"));
+}
+
+/// What each of two editor windows hears, whose servers are processes of their own.
+struct EditorWindow {
+    server: McpProcess,
+    name: &'static str,
+}
+
+impl EditorWindow {
+    fn open(address: &str, name: &'static str) -> Self {
+        let mut server = McpProcess::start(&["--device", address]);
+        server.initialize_as("2025-11-25", name);
+        Self { server, name }
+    }
+
+    /// Calls a tool, and writes what came of it into the story. What differs in each run is left
+    /// out.
+    fn does(&mut self, story: &mut String, tool: &str, arguments: Value) {
+        let answer = self.server.say(tool, arguments);
+        let shown = answer.lines().take(2).collect::<Vec<_>>().join("\n    ");
+        let _ = writeln!(story, "{}: {tool}\n    {}", self.name, masked(&shown));
+    }
+}
+
+/// The text without numbers of processes, ports and seconds.
+fn masked(text: &str) -> String {
+    let masks = [
+        (r"process \d+", "process N"),
+        (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+        (r"\b\d+ s\b", "S s"),
+    ];
+    masks.iter().fold(text.to_owned(), |text, (pattern, mask)| {
+        regex_lite::Regex::new(pattern).unwrap().replace_all(&text, *mask).into_owned()
+    })
+}
+
+/// Two processes and one phone, as two editor windows start them: looks are free, acts of the second
+/// are refused with who holds the phone, the user takes it over, and a killed server holds nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_editor_windows_on_one_phone() {
+    let phone = VirtualPhone::new(Setup::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move { phone.listen(listener).await });
+    let story = tokio::task::block_in_place(|| {
+        let mut story = String::new();
+        let home = || json!({ "key": "home" });
+        let mut left = EditorWindow::open(&address, "left");
+        let mut right = EditorWindow::open(&address, "right");
+        left.does(&mut story, "mobile_press_key", home());
+        right.does(&mut story, "mobile_press_key", home());
+        right.does(&mut story, "mobile_get_current_app", json!({}));
+        let mut says = |arguments: &[&str]| {
+            let output = thumbwire().args(arguments).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned()
+                + &String::from_utf8_lossy(&output.stderr);
+            let shown = masked(text.trim_end()).replace('\n', "\n    ");
+            let code = output.status.code().unwrap();
+            let command = masked(&arguments.join(" "));
+            let _ = writeln!(story, "$ thumbwire {command}\n    {shown}\n    exit code {code}");
+        };
+        says(&["call", "mobile_press_key", r#"{"key":"home"}"#, "--device", &address]);
+        says(&["devices", "--take-over", &address]);
+        right.does(&mut story, "mobile_press_key", home());
+        left.does(&mut story, "mobile_press_key", home());
+        let _ = writeln!(story, "(right is killed)");
+        right.server.end_by("KILL");
+        let mut third = EditorWindow::open(&address, "third");
+        third.does(&mut story, "mobile_press_key", home());
+        story
+    });
+    insta::assert_snapshot!(story);
 }

@@ -169,7 +169,7 @@ async fn clients_without_a_session_are_told_apart_by_their_tokens() {
     };
     assert!(press(&shared.act).await.starts_with("Pressed home"));
     let refused = press(&shared.other).await;
-    assert!(refused.contains("is busy: another client acts on it"), "{refused}");
+    assert!(refused.contains("is busy: another client has had it"), "{refused}");
     assert!(press(&shared.act).await.starts_with("Pressed home"));
 }
 

@@ -63,7 +63,12 @@ impl McpProcess {
 
     /// The handshake of revisions up to 2025-11-25; returns the server's response.
     pub(crate) fn initialize(&mut self, revision: &str) -> Value {
-        let client = json!({ "name": "test", "version": "0" });
+        self.initialize_as(revision, "test")
+    }
+
+    /// The same for a client of this name.
+    pub(crate) fn initialize_as(&mut self, revision: &str, name: &str) -> Value {
+        let client = json!({ "name": name, "version": "0" });
         let params =
             json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
         let answer = self.request("initialize", params);

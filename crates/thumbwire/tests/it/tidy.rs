@@ -81,7 +81,7 @@ fn every_file_is_a_module_or_a_target() {
 }
 
 /// What each crate may use of the workspace (ARCHITECTURE.md, "Layers and crates").
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("test-support", &[]),
     ("base", &[]),
     ("image", &[]),
@@ -130,6 +130,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "virtual-phone",
         ],
     ),
+    ("fleet", &["base", "core", "device"]),
     (
         "thumbwire",
         &[
@@ -140,6 +141,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "core",
             "device",
             "eval",
+            "fleet",
             "flow",
             "mcp",
             "mobile-mcp",
@@ -274,7 +276,7 @@ fn one_module_opens_files() {
         r"\bfs::(read|read_to_string|read_link|write|rename|copy|hard_link|create_dir|create_dir_all)\(|\bFile::(open|create|create_new|options)\b|\b(OpenOptions|DirBuilder)\b",
     )
     .unwrap();
-    let home = "crates/base/src/files.rs";
+    let home = "crates/base/src/files";
     let mut found = Vec::new();
     for (file, text) in sources("crates") {
         let is_product = file.contains("/src/") && !file.starts_with("crates/test-support/");
@@ -284,9 +286,9 @@ fn one_module_opens_files() {
             continue;
         }
         match opening.find(&code(&text)) {
-            Some(_) if file == home => {}
+            Some(_) if file.starts_with(home) => {}
             Some(opens) => found.push(format!("{file}: {}", opens.as_str())),
-            None => assert_ne!(file, home, "the rule finds nothing"),
+            None => assert!(!file.starts_with(home), "the rule finds nothing in {file}"),
         }
     }
     assert!(found.is_empty(), "use `thumbwire_base::files`:\n{}", found.join("\n"));
@@ -405,9 +407,9 @@ fn banned_crates_are_not_in_the_lock_file() {
         assert!(!banned.contains(name), "{name} is banned, see deny.toml");
     }
     // The lock file includes development dependencies (ten of them count tokens); the default build
-    // stays well below this.
+    // stays well below this. NATS's client brings fourteen.
     let others = names.iter().filter(|name| !name.starts_with("thumbwire")).count();
-    assert!(others <= 398, "{others} crates: is the newest one worth it?");
+    assert!(others <= 412, "{others} crates: is the newest one worth it?");
 }
 
 /// The pages for people, by path from the workspace root, with their texts.

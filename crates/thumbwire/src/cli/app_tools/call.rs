@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             ))
         })?;
     let timeout = Duration::from_secs(arguments.timeout);
-    let session = arguments.flags.session(config, Some(&arguments.package), Some(timeout))?;
+    let session = arguments.flags.session(config, Some(&arguments.package), Some(timeout)).await?;
     let limit = BESIDE + timeout;
     let call = Call { ask: terminal_prompt::person(None), ..Call::with_timeout(limit) };
     let asked = request::CallAppTool(AppToolCall {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::{CliError, DeviceFlags, session};
+use super::super::{CliError, DeviceFlags, leasing, session};
 use crate::config::Config;
 use thumbwire_core::app_tools::{AppToolOptions, FileStore, TrustRules};
 use thumbwire_core::session::{Session, SessionOptions};
@@ -30,7 +30,7 @@ pub(super) struct AppToolsFlags {
 impl AppToolsFlags {
     /// A session on that phone. `named` is allowed too, because the user typed its name; if it was
     /// pinned before, it must still match. `patience` is the timeout of an app's answer.
-    pub(super) fn session(
+    pub(super) async fn session(
         self,
         config: &Config,
         named: Option<&str>,
@@ -39,8 +39,9 @@ impl AppToolsFlags {
         let mut app_tools = self.allow.options(config)?;
         app_tools.timeout = patience;
         app_tools.trust.allow.extend(named.map(str::to_owned));
-        let options =
-            SessionOptions { app_tools, keep_orientation: true, ..SessionOptions::default() };
+        let config = &self.device.sources.applied_to(config)?;
+        let shared = leasing(config, "thumbwire app-tools").await?;
+        let options = SessionOptions { app_tools, keep_orientation: true, ..shared };
         session(config, self.device, options)
     }
 }

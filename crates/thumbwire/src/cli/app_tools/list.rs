@@ -57,7 +57,7 @@ pub(super) struct TrustArgs {
 
 /// `thumbwire app-tools list`
 pub(super) async fn list(arguments: ListArgs, config: &Config) -> Result<u8, CliError> {
-    let session = arguments.flags.session(config, None, None)?;
+    let session = arguments.flags.session(config, None, None).await?;
     let catalog = ask(&session).await;
     session.end().await;
     let catalog = catalog?;
@@ -74,7 +74,7 @@ pub(super) async fn list(arguments: ListArgs, config: &Config) -> Result<u8, Cli
 
 /// `thumbwire app-tools describe`
 pub(super) async fn describe(arguments: DescribeArgs, config: &Config) -> Result<u8, CliError> {
-    let session = arguments.flags.session(config, None, None)?;
+    let session = arguments.flags.session(config, None, None).await?;
     let catalog = ask(&session).await;
     session.end().await;
     let catalog = catalog?;
@@ -92,7 +92,7 @@ pub(super) async fn trust(arguments: TrustArgs, config: &Config) -> Result<u8, C
     if arguments.revoke {
         return forget(&store, &arguments.package);
     }
-    let session = arguments.flags.session(config, None, None)?;
+    let session = arguments.flags.session(config, None, None).await?;
     let trusted = trusted(&session, &arguments.package).await;
     session.end().await;
     let offers = trusted?;

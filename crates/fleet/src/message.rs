@@ -1,0 +1,272 @@
+//! What doors and nodes send each other: JSON, in several messages if it is too large for one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::{Client, HeaderMap, Message};
+use bytes::{Bytes, BytesMut};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use thumbwire_core::action::{
+    Action, Call, ClientId, ClientName, Failure, Outcome, Question, Scope, UserAnswer,
+};
+use thumbwire_device::millis;
+
+/// Where nodes listen: `thumbwire.node.NAME`, and `thumbwire.node.NAME.CALL` during a call.
+pub(crate) const NODES: &str = "thumbwire.node";
+
+/// How often a node says that it still works on a call.
+pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// How long a node waits for the word to begin.
+pub(crate) const GO: Duration = Duration::from_secs(2);
+
+/// The largest thing that is put together of several messages, in bytes.
+const MAX_BYTES: usize = 128 << 20;
+
+/// How many things at once are put together.
+const MAX_AT_ONCE: usize = 64;
+
+/// What of a server's largest message is left for headers.
+const HEADERS: usize = 4096;
+
+const PART: &str = "Thumbwire-Part";
+const PARTS: &str = "Thumbwire-Parts";
+const WHOLE: &str = "Thumbwire-Whole";
+
+/// From a door to a node.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToNode {
+    /// Perform an action.
+    Perform {
+        /// Its call.
+        call: SentCall,
+        /// The action.
+        action: Action,
+    },
+    /// The door waits for what an action does, to the subject of the call. An act begins with this
+    /// only: a request that NATS has kept during a break is not what the caller still wants.
+    Go,
+    /// The user's answer, to the subject of the call.
+    Answer {
+        /// The number of the question.
+        question: u32,
+        /// What the user answered.
+        answer: UserAnswer,
+    },
+    /// The caller wants the result no longer; to the subject of the call.
+    Cancel,
+    /// Lease a phone to the client of a call. The reply is [`Reserved`].
+    Reserve(SentCall),
+    /// A client still needs a phone.
+    Renew {
+        /// The client.
+        client: SentClient,
+        /// The phone, by its id on the node.
+        device: String,
+    },
+    /// A client has left.
+    ClientLeft(SentClient),
+    /// The user takes a phone from the client that has it. The reply is [`TakenOver`].
+    TakeOver {
+        /// The phone, by its id on the node.
+        device: String,
+    },
+}
+
+/// From a node to a door, about a call. The reply subject of each is that of the call.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FromNode {
+    /// The node works on it.
+    Working,
+    /// Progress.
+    Progress {
+        /// Steps done.
+        done: u32,
+        /// Of how many, if known.
+        total: Option<u32>,
+        /// What is going on.
+        text: String,
+    },
+    /// A question to the user.
+    Ask {
+        /// Its number in this call.
+        number: u32,
+        /// The question.
+        question: Question,
+        /// Whether the answer is a secret.
+        is_secret: bool,
+    },
+    /// The end.
+    Done {
+        /// What came of it.
+        result: Result<Outcome, Failure>,
+        /// The number of the lease under which the client acts now.
+        lease: Option<u64>,
+    },
+}
+
+/// Who had a phone that was taken over; `None` if nobody had.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TakenOver(pub(crate) Option<ClientName>);
+
+/// The number of the lease, or why there is none.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Reserved(pub(crate) Result<u64, Failure>);
+
+/// A call on its way to a node.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SentCall {
+    /// The phone, by its id on the node.
+    pub(crate) device: String,
+    pub(crate) client: SentClient,
+    pub(crate) client_name: ClientName,
+    pub(crate) share: Option<Arc<str>>,
+    pub(crate) scope: Scope,
+    pub(crate) exclusive: bool,
+    pub(crate) lease: Option<u64>,
+    /// How long the caller waits.
+    #[serde(rename = "time_ms", with = "millis")]
+    pub(crate) time: Duration,
+    /// Whether there is a user who may answer.
+    pub(crate) is_interactive: bool,
+}
+
+/// A client of a door. What identifies it at the door, such as the id of an HTTP session, stays
+/// there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct SentClient {
+    pub(crate) door: Arc<str>,
+    pub(crate) client: Arc<str>,
+    pub(crate) is_one_program: bool,
+}
+
+impl From<SentClient> for ClientId {
+    fn from(SentClient { door, client, is_one_program }: SentClient) -> Self {
+        Self::Remote { door, client, is_one_program }
+    }
+}
+
+impl SentCall {
+    /// What a node needs to know of a call for one of its phones.
+    pub(crate) fn of(call: &Call, client: SentClient, device: String, time: Duration) -> Self {
+        Self {
+            device,
+            client,
+            client_name: call.client_name.clone(),
+            share: call.share.clone(),
+            scope: call.scope,
+            exclusive: call.exclusive,
+            lease: call.lease,
+            time,
+            is_interactive: call.ask.is_interactive(),
+        }
+    }
+}
+
+/// A part of a reply could not be sent.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot send to {subject}: {reason}")]
+pub(crate) struct SendError {
+    subject: String,
+    reason: String,
+}
+
+/// Sends something to a subject. Replies go to `reply`.
+pub(crate) async fn send(
+    client: &Client,
+    subject: &str,
+    reply: Option<&str>,
+    content: &impl Serialize,
+) -> Result<(), SendError> {
+    let failed = |reason: String| SendError { subject: subject.to_owned(), reason };
+    let json = serde_json::to_vec(content).map_err(|error| failed(error.to_string()))?;
+    let json = Bytes::from(json);
+    let room = client.max_payload().saturating_sub(HEADERS).max(HEADERS);
+    if json.len() <= room {
+        return publish(client, subject, reply, HeaderMap::new(), json).await.map_err(failed);
+    }
+    let whole = client.new_inbox();
+    let count = json.len().div_ceil(room);
+    for part in 0..count {
+        let mut headers = HeaderMap::new();
+        headers.insert(WHOLE, whole.as_str());
+        headers.insert(PART, part.to_string());
+        headers.insert(PARTS, count.to_string());
+        let bytes = json.slice(part * room..json.len().min((part + 1) * room));
+        publish(client, subject, reply, headers, bytes).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+async fn publish(
+    client: &Client,
+    subject: &str,
+    reply: Option<&str>,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Result<(), String> {
+    let subject = subject.to_owned();
+    let published = match reply {
+        None if headers.is_empty() => client.publish(subject, bytes).await,
+        None => client.publish_with_headers(subject, headers, bytes).await,
+        Some(reply) => {
+            let reply = reply.to_owned();
+            client.publish_with_reply_and_headers(subject, reply, headers, bytes).await
+        }
+    };
+    published.map_err(|error| error.to_string())
+}
+
+/// Puts things together that came in several messages.
+#[derive(Default)]
+pub(crate) struct Assembly(BTreeMap<String, Parts>);
+
+#[derive(Default)]
+struct Parts {
+    bytes: BytesMut,
+    next: usize,
+}
+
+impl Assembly {
+    /// The whole of which this message is the end, or an error if it makes no sense; `None` if
+    /// more follows.
+    pub(crate) fn add<T: DeserializeOwned>(
+        &mut self,
+        message: &Message,
+    ) -> Option<Result<T, String>> {
+        let header =
+            |name: &str| message.headers.as_ref()?.get(name).map(|value| value.as_str().to_owned());
+        let number = |name: &str| header(name)?.parse::<usize>().ok();
+        let (Some(whole), Some(part), Some(count)) = (header(WHOLE), number(PART), number(PARTS))
+        else {
+            return Some(read(&message.payload));
+        };
+        if !self.0.contains_key(&whole) && self.0.len() >= MAX_AT_ONCE {
+            // The sender of one of them is gone.
+            self.0.pop_first();
+        }
+        let parts = self.0.entry(whole.clone()).or_default();
+        if part != parts.next || parts.bytes.len() + message.payload.len() > MAX_BYTES {
+            self.0.remove(&whole);
+            return Some(Err(format!("part {part} of {count} came out of order, or is too much")));
+        }
+        parts.bytes.extend_from_slice(&message.payload);
+        parts.next += 1;
+        if parts.next < count {
+            return None;
+        }
+        let parts = self.0.remove(&whole)?;
+        Some(read(&parts.bytes))
+    }
+}
+
+fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(json).map_err(|error| error.to_string())
+}
+
+/// How long to wait for a sign of life before the other side counts as gone.
+pub(crate) const SILENCE: Duration = Duration::from_secs(5);
