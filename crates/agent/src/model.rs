@@ -27,7 +27,7 @@ use serde_json::Value;
 use thumbwire_device::Size;
 
 pub use config::{ModelSpec, Settings, open};
-pub use http::{ApiKey, ProxySettings};
+pub use http::{ApiKey, ProxySettings, http_client};
 pub use http_model::RequestTimeouts;
 pub use price::Price;
 pub use prompt::{ContentPart, Message, Prompt, PromptPart, Role, Tool, ToolCall, ToolResult};

@@ -16,6 +16,8 @@ use super::event::{FlowEvent, StepStatus};
 use super::golden::GoldenFiles;
 use super::report::FailureKind;
 use super::screen_text::screen_summary;
+use super::script::{Parameters, ScriptNetwork};
+use super::script_thread::ScriptThread;
 use super::step_trail::StepTrail;
 use thumbwire_core::action::{
     Action, Call, Cause, CauseClass, Failure, LaunchResult, Observe, Outcome, Perform, Request,
@@ -71,23 +73,29 @@ pub(super) struct CaseContext<'a> {
     pub(super) update_goldens: bool,
     /// Whether a picture is taken at the end of each step.
     pub(super) step_pictures: bool,
+    /// The parameters that the flow gets from outside.
+    pub(super) parameters: Parameters,
+    /// Sends the requests of scripts.
+    pub(super) network: Option<Arc<dyn ScriptNetwork>>,
 }
 
 /// What the steps of a case have done so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct CaseState {
     /// The apps that were launched.
     pub(super) launched: BTreeSet<AppId>,
     /// The apps that have all permissions that they request.
     pub(super) permitted: BTreeSet<AppId>,
     /// The text that a step copied last.
-    pub(super) copied: String,
+    pub(super) copied: Option<String>,
     /// When the phone was acted on last.
     pub(super) acted_at: Option<Instant>,
     /// Notes that did not fail the case.
     pub(super) notes: Vec<String>,
     /// The steps so far.
     pub(super) trail: StepTrail,
+    /// Runs the scripts.
+    pub(super) scripts: Option<ScriptThread>,
 }
 
 /// Why a step failed.
@@ -189,7 +197,7 @@ impl CaseRunner<'_> {
         is_over(&self.context.call)
     }
 
-    fn over(&self) -> StepError {
+    pub(super) fn over(&self) -> StepError {
         let what = if self.context.call.cancelled.is_cancelled() {
             "the run was cancelled"
         } else {
@@ -243,7 +251,6 @@ impl CaseRunner<'_> {
         element: &ElementPattern,
     ) -> Result<(Arc<Snapshot>, Vec<usize>), PollError> {
         let snapshot = self.attempt(request::Snapshot(SnapshotOptions::default())).await?;
-        let element = element.with_copied(&self.state.copied);
         let mut nodes = element.find(&snapshot.tree, &|at| !snapshot.shown(at).is_empty());
         // A tap on a covered one would be refused.
         nodes.sort_by_key(|&at| snapshot.covered_by(at).is_some());

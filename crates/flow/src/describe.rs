@@ -28,7 +28,7 @@ impl fmt::Display for StepKind {
                 write!(f, "scroll {} to {element}", direction.name())
             }
             Self::Expect(expected) => write!(f, "expect {expected}"),
-            Self::Screenshot(name) => write!(f, "screenshot {name:?}"),
+            Self::Screenshot { name, .. } => write!(f, "screenshot {name:?}"),
             Self::Run { file, .. } => write!(f, "run {file}"),
             Self::When { conditions, .. } if conditions.is_empty() => f.write_str("run steps"),
             Self::When { conditions, .. } => write!(f, "when {}", joined(conditions)),
@@ -75,6 +75,14 @@ impl fmt::Display for StepKind {
                 write!(f, "{} for {app}", all.join(", "))
             }
             Self::Install(file) => write!(f, "install {}", file.display()),
+            Self::AddMedia(file) => write!(f, "add {} to the gallery", file.display()),
+            Self::Define(env) => {
+                let names: Vec<&str> = env.iter().map(|(name, _)| &**name).collect();
+                write!(f, "define {}", names.join(", "))
+            }
+            Self::EvalScript(script) => write!(f, "evaluate {}", script.text),
+            Self::RunScript { file, .. } => write!(f, "run script {file}"),
+            Self::Unavailable(what) => f.write_str(what),
             Self::ExpectDeviceClipboard(text) => {
                 write!(f, "expect the phone's clipboard to have {text:?}")
             }

@@ -5,15 +5,12 @@
 //! ("Selectors" of its documentation): a text or id must match as a whole, several matches are no
 //! error, and the first one counts.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use regex_lite::{Regex, RegexBuilder};
 use thumbwire_device::{Node, Rect, Tree};
-
-/// In a text: what an earlier step copied from the screen. A code point of a private plane, which
-/// no keyboard types.
-pub(super) const COPIED_TEXT: char = '\u{10FFFD}';
 
 /// An element by its properties and its surroundings; all given ones must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,8 +35,8 @@ pub struct ElementPattern {
     pub traits: Vec<ElementTrait>,
     /// Its states.
     pub states: ElementStates,
-    /// Which of the matches, counted from 0 and from the top left.
-    pub index: Option<usize>,
+    /// Which of the matches, counted from 0 and from the top left, or back from -1 from the last.
+    pub index: Option<i32>,
 }
 
 /// A width and height with a tolerance, in pixels.
@@ -112,7 +109,7 @@ impl TextPattern {
         if let Some(name) = unsupported(written) {
             return Err(format!("{name} is not supported in a pattern"));
         }
-        let whole = format!(r"\A(?:{written})\z");
+        let whole = format!(r"\A(?:{})\z", unquoted(written));
         let pattern = RegexBuilder::new(&whole)
             .case_insensitive(true)
             .dot_matches_new_line(true)
@@ -125,6 +122,11 @@ impl TextPattern {
             pattern: pattern.ok(),
             id_name: id_name.map(Box::new),
         })
+    }
+
+    /// A pattern that only this text matches.
+    pub(super) fn literal(text: &str) -> Self {
+        Self { written: text.to_owned(), pattern: None, id_name: None }
     }
 
     /// The pattern as written.
@@ -145,7 +147,7 @@ impl TextPattern {
     /// Whether an id matches, with or without the part up to the last `/`.
     fn matches_id(&self, id: &str) -> bool {
         let short = id.rsplit('/').next().unwrap_or_default();
-        let matches_tag = |name: &Self| !id.contains(":id/") && name.matches(id);
+        let matches_tag = |name: &Self| !id.is_empty() && !id.contains(":id/") && name.matches(id);
         self.matches(id) || self.matches(short) || self.id_name.as_deref().is_some_and(matches_tag)
     }
 
@@ -162,14 +164,22 @@ impl TextPattern {
             .written
             .contains(['\\', '.', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$'])
     }
+}
 
-    fn with_copied(&self, copied: &str) -> Self {
-        if !self.written.contains(COPIED_TEXT) {
-            return self.clone();
-        }
-        let written = self.written.replace(COPIED_TEXT, copied);
-        Self::new(&written).unwrap_or(Self { written, pattern: None, id_name: None })
+/// The pattern with Java's `\Q…\E` written out.
+fn unquoted(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains(r"\Q") {
+        return Cow::Borrowed(pattern);
     }
+    let mut plain = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once(r"\Q") {
+        let (quoted, after) = after.split_once(r"\E").unwrap_or((after, ""));
+        plain.push_str(before);
+        plain.push_str(&regex_lite::escape(quoted));
+        rest = after;
+    }
+    Cow::Owned(plain + rest)
 }
 
 /// A construct of Java's regular expressions that ours do not have.
@@ -215,49 +225,22 @@ impl ElementPattern {
             inside = nodes.iter().copied().filter(|at| (parent..end).contains(at)).collect();
             nodes = &inside;
         }
-        let mut found: Option<Vec<usize>> = None;
-        let mut narrow = |matches: Vec<usize>| {
-            found = Some(match found.take() {
-                None => matches,
-                Some(before) => {
-                    let matches: HashSet<usize> = matches.into_iter().collect();
-                    before.into_iter().filter(|at| matches.contains(at)).collect()
-                }
-            });
+        // Maestro takes the innermost of the elements that are all of this themselves.
+        let mut found = match self.says_nothing_of_itself() {
+            true => nodes.to_vec(),
+            false => innermost(tree, nodes, &|node| self.fits(node)),
         };
-        if let Some(text) = &self.text {
-            let has_text = |node: &Node| {
-                let all = [&node.text, &node.hint, &node.description];
-                all.into_iter().any(|one| !one.is_empty() && text.matches(one))
-                    || text.is_listed_id(&node.id)
-            };
-            narrow(innermost(tree, nodes, &has_text));
-        }
-        if let Some(id) = &self.id {
-            let named = |node: &Node| !node.id.is_empty() && id.matches_id(&node.id);
-            narrow(innermost(tree, nodes, &named));
-        }
         for (side, other) in &self.beside {
-            narrow(beside(tree, nodes, *side, &other.among(tree, nodes)));
+            let others = other.among(tree, nodes);
+            let bounds = |at: usize| tree.nodes[at].bounds;
+            found.retain(|&at| others.iter().any(|&one| side.holds(bounds(at), bounds(one))));
         }
         if let Some(child) = &self.child {
-            let parent = child.among(tree, nodes).first().and_then(|&at| tree.nodes[at].parent);
-            narrow(nodes.iter().copied().filter(|at| Some(*at) == parent).collect());
+            let children = child.among(tree, nodes);
+            let parents: HashSet<usize> =
+                children.iter().filter_map(|&at| tree.nodes[at].parent).collect();
+            found.retain(|at| parents.contains(at));
         }
-        let mut found = found.unwrap_or_else(|| nodes.to_vec());
-        let is_of_class = |node: &Node| {
-            let short = node.class.rsplit('.').next().unwrap_or_default();
-            self.class
-                .as_ref()
-                .is_none_or(|class| class.matches(&node.class) || class.matches(short))
-        };
-        found.retain(|&at| {
-            let node = &tree.nodes[at];
-            is_of_class(node)
-                && self.size.fits(node.bounds)
-                && self.traits.iter().all(|one| one.holds(node))
-                && self.states.hold(node)
-        });
         if !self.descendants.is_empty() {
             let anywhere: Vec<Vec<usize>> =
                 self.descendants.iter().map(|one| one.among(tree, nodes)).collect();
@@ -268,13 +251,48 @@ impl ElementPattern {
         match self.index {
             Some(index) => {
                 found.sort_by_key(|&at| (tree.nodes[at].bounds.top, tree.nodes[at].bounds.left));
-                found.get(index).copied().into_iter().collect()
+                let count = i32::try_from(found.len()).unwrap_or(i32::MAX);
+                let at = usize::try_from(if index < 0 { count + index } else { index });
+                at.ok().and_then(|at| found.get(at)).copied().into_iter().collect()
             }
             None => {
                 found.sort_by_key(|&at| !tree.nodes[at].flags.clickable);
                 found
             }
         }
+    }
+
+    /// Whether nothing but a text is given.
+    pub(super) fn is_only_a_text(&self) -> bool {
+        let text = self.text.clone();
+        text.is_some() && *self == Self { text, ..Self::default() }
+    }
+
+    /// Whether only its surroundings are given.
+    fn says_nothing_of_itself(&self) -> bool {
+        let Self { text, id, class, size, traits, states, .. } = self;
+        text.is_none()
+            && id.is_none()
+            && class.is_none()
+            && (size.width, size.height) == (None, None)
+            && traits.is_empty()
+            && *states == ElementStates::default()
+    }
+
+    /// Whether an element is what this says of the element itself.
+    fn fits(&self, node: &Node) -> bool {
+        let all = [&node.text, &node.hint, &node.description];
+        let has_text = |text: &TextPattern| {
+            all.into_iter().any(|one| text.matches(one)) || text.is_listed_id(&node.id)
+        };
+        let short = node.class.rsplit('.').next().unwrap_or_default();
+        let is_of_class = |class: &TextPattern| class.matches(&node.class) || class.matches(short);
+        self.text.as_ref().is_none_or(has_text)
+            && self.id.as_ref().is_none_or(|id| id.matches_id(&node.id))
+            && self.class.as_ref().is_none_or(is_of_class)
+            && self.size.fits(node.bounds)
+            && self.traits.iter().all(|one| one.holds(node))
+            && self.states.hold(node)
     }
 
     /// A text on the screen that contains the pattern's, for the message when nothing matches:
@@ -290,56 +308,17 @@ impl ElementPattern {
         let near = texts.filter(|text| text.len() < 200 && text.to_lowercase().contains(&written));
         near.min_by_key(|text| text.len())
     }
-
-    /// The pattern with `copied` where it stands for the copied text.
-    pub(super) fn with_copied(&self, copied: &str) -> Self {
-        let mut resolved = self.clone();
-        let mut all = vec![&mut resolved];
-        while let Some(one) = all.pop() {
-            for text in [&mut one.text, &mut one.id, &mut one.class].into_iter().flatten() {
-                *text = text.with_copied(copied);
-            }
-            all.extend(one.beside.iter_mut().map(|(_, other)| other));
-            all.extend(one.child.as_deref_mut());
-            all.extend(one.parent.as_deref_mut());
-            all.extend(&mut one.descendants);
-        }
-        resolved
-    }
 }
 
-/// The matching nodes, each replaced by its last matching child, if it has one: a button and its
-/// label often say the same.
+/// The matching nodes in which no other matches: a button and its label often say the same.
+/// Maestro's `Filters.deepestMatchingElement`.
 fn innermost(tree: &Tree, nodes: &[usize], is: &dyn Fn(&Node) -> bool) -> Vec<usize> {
-    let matches: Vec<usize> = nodes.iter().copied().filter(|&at| is(&tree.nodes[at])).collect();
-    let last_child: HashMap<usize, usize> =
-        matches.iter().filter_map(|&at| Some((tree.nodes[at].parent?, at))).collect();
-    let mut seen = HashSet::new();
-    let deepest = |&one: &usize| {
-        std::iter::successors(Some(one), |at| last_child.get(at).copied()).last().unwrap_or(one)
-    };
-    matches.iter().map(deepest).filter(|&at| seen.insert(at)).collect()
-}
-
-/// The nodes on one side of any of the others, the nearest first.
-fn beside(tree: &Tree, nodes: &[usize], side: Side, others: &[usize]) -> Vec<usize> {
-    let bounds = |at: usize| tree.nodes[at].bounds;
-    let mut found: Vec<(i64, usize)> = Vec::new();
-    for &at in nodes {
-        let near = others.iter().filter(|&&other| side.holds(bounds(at), bounds(other)));
-        if let Some(distance) = near.map(|&other| distance(bounds(at), bounds(other))).min() {
-            found.push((distance, at));
-        }
-    }
-    found.sort();
-    found.into_iter().map(|(_, at)| at).collect()
-}
-
-/// The square of the distance between the centres.
-fn distance(a: Rect, b: Rect) -> i64 {
-    let (a, b) = (a.center(), b.center());
-    let square = |a: i32, b: i32| (i64::from(a) - i64::from(b)).pow(2);
-    square(a.x, b.x) + square(a.y, b.y)
+    let mut matches: Vec<usize> = nodes.iter().copied().filter(|&at| is(&tree.nodes[at])).collect();
+    let parent = |&at: &usize| tree.nodes[at].parent;
+    let outer: HashSet<usize> =
+        matches.iter().flat_map(|at| std::iter::successors(parent(at), parent)).collect();
+    matches.retain(|at| !outer.contains(at));
+    matches
 }
 
 fn is_inside(tree: &Tree, at: usize, outer: usize) -> bool {
@@ -413,7 +392,7 @@ impl ElementStates {
 
 impl fmt::Display for TextPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.written.replace(COPIED_TEXT, "(copied text)"))
+        write!(f, "{:?}", self.written)
     }
 }
 
@@ -549,7 +528,7 @@ mod tests {
             change(&mut pattern);
             pattern
         };
-        check(with(&|it| it.beside = beside(Side::RightOf, "E-mail address")), &[3, 7, 4]);
+        check(with(&|it| it.beside = beside(Side::RightOf, "E-mail address")), &[3, 4, 7]);
         check(ElementPattern { beside: beside(Side::Below, "Name"), ..text("Save.*") }, &[4, 7]);
         check(with(&|it| it.child = Some(Box::new(text("Name")))), &[1]);
         check(with(&|it| it.descendants = vec![text("Name"), text("Save")]), &[0, 1]);
@@ -573,17 +552,5 @@ mod tests {
             narrowed(&|it| it.size = ElementSize { width: Some(12), height: None, tolerance: 2 }),
             &[4],
         );
-    }
-
-    #[test]
-    fn copied_text_is_put_in_when_it_is_known() {
-        let pattern = text(&format!("Hello {COPIED_TEXT}"));
-        assert_eq!(pattern.to_string(), "\"Hello (copied text)\"");
-        let tree = Tree {
-            nodes: vec![Node { text: "Hello Ada".into(), ..Node::default() }],
-            ..Tree::default()
-        };
-        assert_eq!(pattern.with_copied("Ada").find(&tree, &|_| true), [0]);
-        assert!(pattern.with_copied("Bo").find(&tree, &|_| true).is_empty());
     }
 }

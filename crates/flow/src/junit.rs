@@ -10,10 +10,15 @@ use quick_junit::{
 };
 use thumbwire_base::visible::{visible, visible_lines};
 
+use super::plan::Flow;
 use super::report::{Attempt, CaseFailure, CaseResult, Report};
 
 /// The maximum number of log lines below a failure.
 const MAX_LINES: usize = 40;
+
+/// Properties of a flow that say what its cases are called in the file. From Maestro's
+/// `JUnitTestSuiteReporter`, which has them for test cases; the schema has them for suites only.
+const RESERVED: [&str; 2] = ["junitId", "junitClassname"];
 
 /// The file's content.
 ///
@@ -33,6 +38,13 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
         suite.timestamp = attempts().map(|one| &one.started).min().and_then(|at| at.parse().ok());
         suite.set_time(attempts().map(|attempt| attempt.took).sum());
         suite.add_property(Property::new("file", &*flow.file));
+        let others = flow.properties.iter().filter(|(name, _)| !RESERVED.contains(&&**name));
+        for (name, value) in others {
+            suite.add_property(Property::new(&**name, &**value));
+        }
+        if !flow.tags.is_empty() {
+            suite.add_property(Property::new("tags", flow.tags.join(", ")));
+        }
         for phone in &report.phones {
             let out = format!("{}, {}, Android {}", phone.name(), phone.model, phone.os_version);
             suite.add_property(Property::new("phone", out));
@@ -52,7 +64,7 @@ fn case(report: &Report, result: &CaseResult) -> TestCase {
         let mut status = TestCaseStatus::skipped();
         status.set_message(result.skipped.as_deref().unwrap_or_default());
         let mut case = TestCase::new(&*flow.cases[result.case].name, status);
-        case.set_classname(&*flow.name);
+        case.set_classname(class_name(flow));
         return case;
     };
     let mut status = match &last.failed {
@@ -66,9 +78,15 @@ fn case(report: &Report, result: &CaseResult) -> TestCase {
     };
     status.add_reruns(earlier.iter().filter_map(|one| rerun(report, one)));
     let mut case = TestCase::new(&*flow.cases[result.case].name, status);
-    case.set_classname(&*flow.name).set_time(last.took);
+    case.set_classname(class_name(flow)).set_time(last.took);
     case.set_system_out(output_text(report, last));
     case
+}
+
+/// What groups the cases of a flow.
+fn class_name(flow: &Flow) -> &str {
+    let named = flow.properties.iter().find(|(name, _)| name == "junitClassname");
+    named.map_or(&flow.name, |(_, value)| value)
 }
 
 /// The phone, the trace, the notes and the end of the log. The schema has no properties for test

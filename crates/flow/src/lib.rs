@@ -4,7 +4,7 @@
 //! [`FlowRunner::run`], which runs flows and returns a [`Report`]. Files are parsed in `yaml`
 //! (values with positions) and `parse` (commands) into a `plan`. `run` distributes cases to
 //! phones; `run_case` runs one attempt; `case_runner`, `run_step` and `assert` run its steps;
-//! `record_step` writes them to the trace; `crash` detects crashed apps. [`Terminal`] prints
+//! `script` its JavaScript; `record_step` writes them to the trace; `crash` detects crashed apps. [`Terminal`] prints
 //! progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
 //!
 //! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and
@@ -13,6 +13,7 @@
 
 mod assert;
 mod case_runner;
+mod check;
 mod crash;
 mod describe;
 mod element_pattern;
@@ -30,9 +31,12 @@ mod run_case;
 mod run_condition;
 mod run_gesture;
 mod run_golden;
+mod run_script;
 mod run_step;
 mod run_text;
 mod screen_text;
+mod script;
+mod script_thread;
 mod step_trail;
 mod suite;
 mod terminal_reporter;
@@ -51,10 +55,11 @@ pub use junit::junit;
 pub use parse::{ReadFile, plain, read};
 pub use plan::{
     Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Golden, MAX_ROUNDS, Mask,
-    Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch,
+    Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch, Written,
 };
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 pub use run::{FlowRunError, FlowRunner, Options, Shard};
+pub use script::{ScriptNetwork, ScriptRequest, ScriptResponse};
 pub use suite::suite;
 pub use terminal_reporter::{Line, Terminal, Tone, View};
 pub use workspace::Workspace;

@@ -2,9 +2,9 @@
 //!
 //! Start with [`read`]. The language is Maestro's, with commands and keys of ours; both become the
 //! same plan. `command` has the table of commands; `gesture`, `text`, `app`, `assertion` and
-//! `control` parse them; `selector` parses elements, `expression` evaluates `${…}`. A flow and
+//! `control` parse them; `selector` parses elements, `expression` finds the `${…}`. A flow and
 //! every file that it runs are read and checked before the first step, and what is not supported
-//! is refused by name.
+//! is refused by name. A command with a `${…}` is parsed again when its step runs: `LateCommand`.
 //!
 //! The facts come from Maestro's documentation (<https://docs.maestro.dev>) and, where that is
 //! silent, from its source.
@@ -29,9 +29,10 @@ use std::time::Duration;
 
 use thumbwire_device::AppId;
 
-use self::context::{MapReader, Parameters, ParseContext};
+use self::context::{Filled, MapReader, ParseContext};
 use super::error::{FlowError, Source, SourceLocation};
-use super::plan::{Case, CrashScope, Flow, FlowStep};
+use super::plan::{Case, CrashScope, Findings, Flow, FlowStep, LateStep, StepKind, Written};
+use super::script::{Parameters, ScriptEngine};
 use super::yaml::{self, Value, ValueKind};
 
 /// How long a command waits for its element. Maestro's source; its documentation says 7 s for
@@ -46,6 +47,9 @@ const MAX_DEPTH: usize = 16;
 
 /// How many steps a flow may expand to.
 const MAX_STEPS: usize = 20_000;
+
+/// Parameters that the runner defines.
+const OF_THE_RUN: [&str; 3] = ["MAESTRO_DEVICE_UDID", "MAESTRO_SHARD_ID", "MAESTRO_SHARD_INDEX"];
 
 /// How many files a flow may run, each counted as often as it is run: two files that run the next
 /// one twice are four reads, and so on.
@@ -64,12 +68,50 @@ pub fn read(
     files: ReadFile<'_>,
 ) -> Result<Flow, Vec<FlowError>> {
     let mut context = ParseContext::new();
-    let mut reader = Reader { files, parameters, opened: Vec::new(), steps: 0, run_files: 0 };
+    let mut reader = Reader::new(files, parameters);
     let flow = reader.flow(file, &mut context);
     match flow {
-        Some(flow) if context.error_count() == 0 => Ok(flow),
+        Some(flow) if !context.has_errors() => {
+            Ok(Flow { findings: context.into_findings(), ..flow })
+        }
         _ => Err(context.errors()),
     }
+}
+
+/// A command whose texts are known when its step runs.
+#[derive(Debug)]
+struct LateCommand {
+    command: Value,
+    scope: Scope,
+}
+
+impl LateStep for LateCommand {
+    fn now(&self, engine: &mut ScriptEngine) -> Result<FlowStep, String> {
+        let files = |_: &Path| Err("the flow runs already".to_owned());
+        let parameters = Parameters::new();
+        let mut reader = Reader::new(&files, &parameters);
+        let mut context = ParseContext::running(engine);
+        match reader.command(&self.command, &self.scope, &mut context) {
+            Some(step) if !context.has_errors() => Ok(step),
+            _ => {
+                let errors = context.errors().into_iter().map(|error| error.what);
+                Err(errors.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+}
+
+/// Fills the `${…}` of a text with the values that they have now.
+///
+/// # Errors
+/// What is wrong with a script; with `is_strict`, also that its value is not a text.
+pub(super) fn fill_now(
+    written: &Written,
+    is_strict: bool,
+    engine: &mut ScriptEngine,
+) -> Result<String, String> {
+    let mut context = ParseContext::running(engine);
+    context.fill(&written.text, &written.at, is_strict).map(Filled::into_text)
 }
 
 /// Reads files, and keeps count of them and of their steps.
@@ -88,22 +130,27 @@ struct Reader<'a> {
 /// What is known at a command.
 #[derive(Debug, Clone)]
 struct Scope {
-    parameters: Parameters,
-    target: Launched,
+    target: Target,
     /// How long a command waits, if it does not say so itself.
     timeout: Duration,
     crashes: CrashScope,
 }
 
-/// What `launchApp` starts by default.
+/// What the header says that `launchApp` starts.
 #[derive(Debug, Clone)]
-enum Launched {
+enum Target {
     /// The app of `appId`.
-    App(AppId),
+    App(Value),
     /// The address of `url`.
-    Url(String),
+    Url(Value),
     /// The header is wrong.
     Unknown,
+}
+
+/// What a command is about.
+enum Launched {
+    App(AppId),
+    Url(String),
 }
 
 /// The header of a file.
@@ -112,8 +159,15 @@ struct Header {
     name: Option<String>,
     device: Option<String>,
     tags: Vec<String>,
+    properties: Vec<(String, String)>,
     start: Vec<FlowStep>,
     complete: Vec<FlowStep>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(files: ReadFile<'a>, parameters: &'a Parameters) -> Self {
+        Self { files, parameters, opened: Vec::new(), steps: 0, run_files: 0 }
+    }
 }
 
 impl Reader<'_> {
@@ -137,23 +191,31 @@ impl Reader<'_> {
         let stem = stem(file);
         let mut parameters = self.parameters.clone();
         parameters.entry("MAESTRO_FILENAME".into()).or_insert_with(|| stem.clone());
-        let above = Scope {
-            parameters,
-            target: Launched::Unknown,
-            timeout: LOOKUP,
-            crashes: CrashScope::Own,
-        };
+        let known = parameters.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
+        context.known = known.collect();
+        context.known.extend(OF_THE_RUN.map(|name| (name.to_owned(), None)));
+        let above = Scope { target: Target::Unknown, timeout: LOOKUP, crashes: CrashScope::Own };
         let header = self.header(head, above, context)?;
         let name = header.name.clone().unwrap_or(stem);
         let cases = match is_suite(commands) {
             true => self.cases(commands, &header, context),
             false => {
                 let steps = self.commands(commands, &header.scope, context);
-                vec![header.case(name.clone(), head.at.clone(), &header.scope, steps)]
+                vec![header.case(name.clone(), head.at.clone(), &header.scope, steps, context)]
             }
         };
-        let Header { device, tags, .. } = header;
-        Some(Flow { name, file: file.to_owned(), device, tags, cases })
+        let Header { device, tags, properties, .. } = header;
+        Some(Flow {
+            name,
+            file: file.to_owned(),
+            device,
+            tags,
+            properties,
+            cases,
+            parameters,
+            sequence: None,
+            findings: Findings::default(),
+        })
     }
 
     /// Reads a list of nothing but `case`s.
@@ -173,21 +235,18 @@ impl Reader<'_> {
             };
             let Some(mut map) = context.map(inner, "`case`") else { continue };
             let mut scope = header.scope.clone();
-            if let Some(env) = map.take("env") {
-                define(env, &mut scope.parameters, context);
-            }
+            let outer = context.known.clone();
+            let mut steps: Vec<FlowStep> =
+                map.take("env").and_then(|env| define(env, context)).into_iter().collect();
             settings(&mut map, &mut scope, context);
-            let name = map.text("name", &scope.parameters, context);
+            let name = map.text("name", context);
             if name.is_none() && !map.was_taken("name") {
                 context.error(&one.at, "a `case` needs a `name`");
             }
-            let steps = match map.take("commands") {
-                Some(commands) => self.commands(commands, &scope, context),
-                None => {
-                    context.error(&one.at, "a `case` needs `commands`");
-                    Vec::new()
-                }
-            };
+            match map.take("commands") {
+                Some(commands) => steps.extend(self.commands(commands, &scope, context)),
+                None => context.error(&one.at, "a `case` needs `commands`"),
+            }
             map.end(context, "`case`");
             let Some(name) = name else { continue };
             if let Some(other) = cases.iter().find(|other| other.name == name) {
@@ -195,7 +254,9 @@ impl Reader<'_> {
                 let what = format!("duplicate case name {name:?}, already used in line {line}");
                 context.error(&one.at, what);
             }
-            cases.push(header.case(name, one.at.clone(), &scope, steps));
+            let case = header.case(name, one.at.clone(), &scope, steps, context);
+            cases.push(Case { is_fresh: true, ..case });
+            context.known = outer;
         }
         cases
     }
@@ -208,6 +269,9 @@ impl Reader<'_> {
         scope: Scope,
         context: &mut ParseContext,
     ) -> Vec<FlowStep> {
+        if context.is_running() {
+            return Vec::new();
+        }
         let path = beside(at, named);
         if self.opened.contains(&path) {
             let mut way: Vec<String> =
@@ -228,6 +292,7 @@ impl Reader<'_> {
         let name = path.display().to_string();
         let Some(documents) = self.open(&path, &name, at, context) else { return Vec::new() };
         let mut steps = Vec::new();
+        let outer = context.known.clone();
         if let Some((head, commands)) = two_documents(&documents, at, context)
             && let Some(header) = self.header(head, scope, context)
         {
@@ -235,8 +300,41 @@ impl Reader<'_> {
             steps.extend(self.commands(commands, &header.scope, context));
             steps.extend(header.complete);
         }
+        context.known = outer;
         self.close();
         steps
+    }
+
+    /// The text of a script, empty while its step runs: the plan has it.
+    fn script(
+        &mut self,
+        named: &str,
+        at: &SourceLocation,
+        context: &mut ParseContext,
+    ) -> Option<String> {
+        if context.is_running() {
+            return Some(String::new());
+        }
+        self.run_files += 1;
+        let path = beside(at, named);
+        let read = match self.run_files > MAX_FILES {
+            true => Err(format!("the flow runs more than {MAX_FILES} files")),
+            false => (self.files)(&path),
+        };
+        let script = match read {
+            Ok(script) => script,
+            // A project may make it before its flows run.
+            Err(reason) => {
+                context.need(at, format!("cannot read {}: {reason}", path.display()), false);
+                return Some(String::new());
+            }
+        };
+        let checked = match script.len() > yaml::MAX_BYTES {
+            true => Err(format!("it has more than {} bytes", yaml::MAX_BYTES)),
+            false => context.check_script(&script),
+        };
+        let checked = checked.map_err(|error| format!("{}: {error}", path.display()));
+        checked.map(|()| script).map_err(|what| context.error(at, what)).ok()
     }
 
     fn header(
@@ -246,33 +344,40 @@ impl Reader<'_> {
         context: &mut ParseContext,
     ) -> Option<Header> {
         let mut map = context.map(value, "the header of a flow")?;
-        if let Some(env) = map.take("env") {
-            define(env, &mut scope.parameters, context);
-        }
-        let name = map.text("name", &scope.parameters, context);
-        let device = map.text("device", &scope.parameters, context);
-        scope.target = Launched::Unknown;
+        let mut start: Vec<FlowStep> =
+            map.take("env").and_then(|env| define(env, context)).into_iter().collect();
+        let name = map.text("name", context);
+        let device = map.text("device", context);
+        scope.target = Target::Unknown;
         settings(&mut map, &mut scope, context);
-        if let Some(url) = map.text("url", &scope.parameters, context)
+        if let Some(url) = map.take("url")
+            && value::text(url, "`url`", context).is_some()
             && !map.was_taken("appId")
         {
-            scope.target = Launched::Url(url);
+            scope.target = Target::Url(url.clone());
         }
         let tags = map.take("tags").map_or(&[][..], |tags| match &tags.kind {
             ValueKind::Null => &[],
             ValueKind::Text(_) => std::slice::from_ref(tags),
             _ => context.list(tags, "`tags`"),
         });
-        let parameters = &scope.parameters;
-        let tags = tags.iter().filter_map(|tag| value::text(tag, "a tag", parameters, context));
+        let tags = tags.iter().filter_map(|tag| value::text(tag, "a tag", context));
         let tags = tags.collect();
+        let mut properties = Vec::new();
+        if let Some(listed) = map.take("properties").filter(|it| it.kind != ValueKind::Null) {
+            for (key, value) in context.map(listed, "`properties`")?.rest() {
+                let value = value::text(value, &format!("`{}`", key.name), context);
+                properties.extend(value.map(|value| (key.name.clone(), value)));
+            }
+        }
         let mut steps = |key: &'static str| match map.take(key) {
             Some(hook) => self.commands(hook, &scope, context),
             None => Vec::new(),
         };
-        let (start, complete) = (steps("onFlowStart"), steps("onFlowComplete"));
+        start.extend(steps("onFlowStart"));
+        let complete = steps("onFlowComplete");
         // Other keys are for Maestro's own programs, which accept any.
-        Some(Header { scope, name, device, tags, start, complete })
+        Some(Header { scope, name, device, tags, properties, start, complete })
     }
 
     /// Counts one more step. `false` if there are too many.
@@ -319,14 +424,21 @@ impl Reader<'_> {
 }
 
 impl Header {
-    fn case(&self, name: String, at: SourceLocation, scope: &Scope, steps: Vec<FlowStep>) -> Case {
+    fn case(
+        &self,
+        name: String,
+        at: SourceLocation,
+        scope: &Scope,
+        steps: Vec<FlowStep>,
+        context: &mut ParseContext,
+    ) -> Case {
         let app = match &scope.target {
-            Launched::App(app) => Some(app.clone()),
-            Launched::Url(_) | Launched::Unknown => None,
+            Target::App(app) => value::text(app, "`appId`", context).map(AppId),
+            Target::Url(_) | Target::Unknown => None,
         };
         let steps = self.start.iter().cloned().chain(steps).collect();
-        let afterwards = self.complete.clone();
-        Case { name, at, app, crashes: scope.crashes, steps, afterwards }
+        let (crashes, afterwards) = (scope.crashes, self.complete.clone());
+        Case { name, at, app, crashes, is_fresh: false, steps, afterwards }
     }
 }
 
@@ -387,34 +499,58 @@ fn case_value(command: &Value) -> Option<&Value> {
 fn settings(map: &mut MapReader<'_>, scope: &mut Scope, context: &mut ParseContext) {
     const CRASHES: [(&str, CrashScope); 3] =
         [("own", CrashScope::Own), ("any", CrashScope::Any), ("none", CrashScope::None)];
-    if let Some(app) = map.text("appId", &scope.parameters, context) {
-        scope.target = Launched::App(AppId(app));
+    if let Some(app) = map.take("appId")
+        && value::nonempty_text(app, "`appId`", context).is_some()
+    {
+        scope.target = Target::App(app.clone());
     }
-    if let Some(timeout) = map.time("timeout", &scope.parameters, context) {
+    if let Some(timeout) = map.time("timeout", context) {
         scope.timeout = timeout;
     }
-    if let Some(crashes) = map.one_of("crashes", &CRASHES, &scope.parameters, context) {
+    if let Some(crashes) = map.one_of("crashes", &CRASHES, context) {
         scope.crashes = crashes;
     }
 }
 
-/// Adds the parameters of `env`. As in Maestro, they replace those from outside, to which their
-/// values may refer.
-fn define(env: &Value, parameters: &mut Parameters, context: &mut ParseContext) {
-    if env.kind == ValueKind::Null {
-        return;
-    }
-    let Some(map) = context.map(env, "`env`") else { return };
-    for (key, value) in map.rest() {
-        let of = format!("the parameter {}", key.name);
-        let text = match value.kind {
-            ValueKind::Null => Some(String::new()),
-            _ => value::text(value, &of, parameters, context),
+/// Reads the parameters of `env`, which the step defines when the flow comes to it. As in Maestro,
+/// they replace those from outside, to which their values may refer.
+fn define(env: &Value, context: &mut ParseContext) -> Option<FlowStep> {
+    let written = definitions(env, context)?;
+    for (name, value) in &written {
+        let filled = context.fill(&value.text, &value.at, false);
+        match filled.map_err(|what| context.error(&value.at, what)).ok()? {
+            Filled::Known(text) => context.known.insert(name.clone(), Some(text)),
+            // What nothing defines stays so.
+            Filled::Pending(text) if context.is_undefined(&text) => context.known.remove(name),
+            Filled::Pending(_) => context.known.insert(name.clone(), None),
         };
-        if let Some(text) = text {
-            parameters.insert(key.name.clone(), text);
-        }
     }
+    let defined = written.iter().map(|(name, value)| (name.clone(), value.at.clone()));
+    context.findings.defined.extend(defined);
+    Some(inner_step(&env.at, StepKind::Define(written)))
+}
+
+/// The names and values of `env`.
+fn definitions(env: &Value, context: &mut ParseContext) -> Option<Vec<(String, Written)>> {
+    if env.kind == ValueKind::Null {
+        return Some(Vec::new());
+    }
+    let map = context.map(env, "`env`")?;
+    let mut written = Vec::new();
+    for (key, value) in map.rest() {
+        let text = match value.kind {
+            ValueKind::Null => "",
+            _ => context.written(value, &format!("the parameter {}", key.name))?,
+        };
+        written.push((key.name.clone(), Written { text: text.to_owned(), at: value.at.clone() }));
+    }
+    Some(written)
+}
+
+/// A step that its file does not write as a command.
+fn inner_step(at: &SourceLocation, kind: StepKind) -> FlowStep {
+    let at = at.clone();
+    FlowStep { at, name: None, kind, optional: false, retry: 0, timeout: LOOKUP, late: None }
 }
 
 /// A path relative to the file of a position.

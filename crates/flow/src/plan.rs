@@ -3,14 +3,18 @@
 //! Start with [`Case`]. Whatever a step does to a phone is an [`Action`]. Nothing here knows YAML.
 //! How steps are named in reports is in `describe`.
 
+use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use regex_lite::Regex;
 use thumbwire_device::{AppId, Platform, Point, Rect};
 
 use super::element_pattern::ElementPattern;
-use super::error::SourceLocation;
+use super::error::{FlowError, SourceLocation};
+use super::script::{Parameters, ScriptEngine};
 use thumbwire_core::action::{Action, Direction};
 
 /// A parsed and checked flow file.
@@ -24,19 +28,76 @@ pub struct Flow {
     pub device: Option<String>,
     /// Its tags, by which runs select flows.
     pub tags: Vec<String>,
+    /// Its properties, for the JUnit file.
+    pub properties: Vec<(String, String)>,
     /// Its cases, in order.
     pub cases: Vec<Case>,
+    /// The sequence that it is a part of: once one of its flows failed, those after it do not run.
+    pub sequence: Option<usize>,
+    /// Parameters from outside.
+    pub(super) parameters: Parameters,
+    /// What its files tell besides their steps.
+    pub(super) findings: Findings,
 }
 
-/// A test case: a clean start, then steps.
+impl Flow {
+    /// What its steps certainly need and there is not: parameters, scripts, parts of ours.
+    pub fn needs(&self) -> impl Iterator<Item = &FlowError> {
+        let needs = self.findings.needs.iter();
+        needs.filter(|need| !need.may_not_matter).map(|need| &need.error)
+    }
+
+    /// What is wrong with what it does on phones of one platform.
+    pub fn errors_on(&self, platform: Platform) -> impl Iterator<Item = &FlowError> {
+        let errors = self.findings.on_platform.iter();
+        errors.filter(move |(on, _)| *on == platform).map(|(_, error)| error)
+    }
+}
+
+/// What a file tells besides its steps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Findings {
+    /// What steps need that there is not.
+    pub(super) needs: Vec<Need>,
+    /// The parameters that the files define.
+    pub(super) defined: Vec<(String, SourceLocation)>,
+    /// All words of all scripts.
+    pub(super) words: BTreeSet<String>,
+    /// Errors that matter only on phones of this platform.
+    pub(super) on_platform: Vec<(Platform, FlowError)>,
+    /// What Maestro reads and passes over.
+    pub(super) warnings: Vec<FlowError>,
+}
+
+/// What a step needs that there is not: a parameter, a script, or a part of ours.
+#[derive(Debug, Clone)]
+pub(super) struct Need {
+    /// What, and what to do about it.
+    pub(super) error: FlowError,
+    /// Whether the step may not run, or may fail.
+    pub(super) may_not_matter: bool,
+}
+
+/// A text as its file has it, with its `${…}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// Its position.
+    pub at: SourceLocation,
+}
+
+/// A test case: steps on the phone as it is, or after a clean start.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Its name, unique within the flow.
     pub name: String,
     /// Its position.
     pub at: SourceLocation,
-    /// The app under test.
+    /// The app under test, as its file has it.
     pub app: Option<AppId>,
+    /// Whether its app is stopped and the home screen shown before it.
+    pub is_fresh: bool,
     /// Whose crashes fail it.
     pub crashes: CrashScope,
     /// The steps.
@@ -73,6 +134,19 @@ pub struct FlowStep {
     pub retry: u32,
     /// How long to wait for what it needs or expects.
     pub timeout: Duration,
+    /// What it does, if that is known only when it runs. The kind is then only for its name in
+    /// reports, and for the steps inside it.
+    pub(super) late: Option<Arc<dyn LateStep>>,
+}
+
+/// A step whose texts have scripts.
+pub(super) trait LateStep: Debug + Send + Sync {
+    /// The step with the values that its scripts have now. The steps inside it are those of the
+    /// flow as it was read.
+    ///
+    /// # Errors
+    /// What is wrong with a script, or with its value.
+    fn now(&self, engine: &mut ScriptEngine) -> Result<FlowStep, String>;
 }
 
 /// What a step does.
@@ -92,7 +166,12 @@ pub enum StepKind {
     /// An assertion.
     Expect(Assertion),
     /// A screenshot and a snapshot for the report.
-    Screenshot(String),
+    Screenshot {
+        /// Its name.
+        name: String,
+        /// Keeps a picture of only this element too.
+        crop: Option<Box<ElementPattern>>,
+    },
     /// The steps of another file.
     Run {
         /// The file, as named.
@@ -129,8 +208,7 @@ pub enum StepKind {
         /// The duration of the movement.
         duration: Duration,
     },
-    /// Copies an element's text, for [`StepKind::Paste`] and
-    /// [`super::element_pattern::COPIED_TEXT`].
+    /// Copies an element's text, for [`StepKind::Paste`] and `maestro.copiedText`.
     Copy(Box<ElementPattern>),
     /// Takes this text as the copied one.
     SetCopied(String),
@@ -155,6 +233,23 @@ pub enum StepKind {
     },
     /// Installs an app from a local package, by its path.
     Install(PathBuf),
+    /// Copies a picture or film into the phone's gallery, by its path.
+    AddMedia(PathBuf),
+    /// Defines parameters for the steps after it, up to the end of their list.
+    Define(Vec<(String, Written)>),
+    /// Evaluates the `${…}` of a text.
+    EvalScript(Written),
+    /// Runs a script.
+    RunScript {
+        /// The file, as named.
+        file: String,
+        /// Its text.
+        script: Arc<str>,
+        /// Parameters that only the script has.
+        env: Vec<(String, Written)>,
+    },
+    /// Cannot be done, for this reason.
+    Unavailable(String),
     /// The phone's clipboard must have this text.
     ExpectDeviceClipboard(String),
     /// Types what the phone's clipboard has.
@@ -227,14 +322,12 @@ pub enum Condition {
     Visible(Box<ElementPattern>),
     /// The element is not visible.
     NotVisible(Box<ElementPattern>),
-    /// An expression that was evaluated when the file was read.
+    /// A script or text.
     Expression {
-        /// The expression, as written.
+        /// As written.
         written: String,
-        /// Whether it is true on Android.
-        android: bool,
-        /// Whether it is true on iOS.
-        ios: bool,
+        /// Whether it is true.
+        holds: bool,
     },
 }
 
@@ -339,9 +432,10 @@ impl Case {
         self.all_steps().any(|step| matches!(step.kind, StepKind::Goal(_)))
     }
 
-    /// The first step that installs an app.
+    /// The first step that copies a file to the phone: an app, or media.
     pub fn installs(&self) -> Option<&FlowStep> {
-        self.all_steps().find(|step| matches!(step.kind, StepKind::Install(_)))
+        let copies = |kind: &StepKind| matches!(kind, StepKind::Install(_) | StepKind::AddMedia(_));
+        self.all_steps().find(|step| copies(&step.kind))
     }
 
     /// The first place where it clears an app's data, and the app.
@@ -353,7 +447,7 @@ impl Case {
     }
 
     /// All steps, each before those nested in it.
-    fn all_steps(&self) -> impl Iterator<Item = &FlowStep> {
+    pub(super) fn all_steps(&self) -> impl Iterator<Item = &FlowStep> {
         let mut left: Vec<&FlowStep> = self.steps.iter().chain(&self.afterwards).rev().collect();
         std::iter::from_fn(move || {
             let step = left.pop()?;

@@ -14,11 +14,13 @@ use thumbwire_base::lock;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseContext, CaseRunner, CaseState, RunGoal, is_over};
+use super::error::FlowError;
 use super::event::FlowEvent;
 use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
 use super::report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 use super::run_case::attempt;
+use super::script::{Parameters, ScriptNetwork};
 use thumbwire_core::action::{Call, Failure, InfoResult, Perform, TypedPerform as _, request};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::trace::Recorder;
@@ -114,6 +116,18 @@ pub enum FlowRunError {
         /// Its position.
         at: String,
     },
+    /// A step needs what there is not, such as a parameter.
+    #[error("nothing was run:\n{needs}")]
+    Needs {
+        /// Each with its place, a line each.
+        needs: String,
+    },
+    /// A flow is wrong on the platform of a phone.
+    #[error("invalid flows, nothing was run:\n{errors}")]
+    Platform {
+        /// The errors, a line each.
+        errors: String,
+    },
     /// No case matches.
     #[error("no case matches {only:?}. Available cases: {available}")]
     NoSuchCase {
@@ -139,6 +153,8 @@ pub struct FlowRunner<'a> {
     pub goals: Option<&'a dyn RunGoal>,
     /// Reads and writes goldens; `None` fails the steps that need them.
     pub goldens: Option<&'a dyn GoldenFiles>,
+    /// Sends the requests of scripts; `None` fails them.
+    pub network: Option<Arc<dyn ScriptNetwork>>,
 }
 
 /// A case to run.
@@ -154,6 +170,8 @@ struct Shared<'a> {
     flows: &'a [Flow],
     jobs: Mutex<VecDeque<Job>>,
     results: Mutex<Vec<(Job, CaseResult)>>,
+    /// The sequences in which a flow failed.
+    ended: Mutex<BTreeSet<usize>>,
     stop: AtomicBool,
 }
 
@@ -180,8 +198,10 @@ impl FlowRunner<'_> {
             join_all(devices.iter().map(|device| self.identify(call, device.clone()))).await;
         let phones: Vec<Phone> =
             meetings.into_iter().collect::<Result<_, _>>().map_err(FlowRunError::Phone)?;
+        check_platforms(&flows, &jobs, &phones)?;
         let shared = Shared {
             flows: &flows,
+            ended: Mutex::default(),
             jobs: Mutex::new(jobs.into()),
             results: Mutex::default(),
             stop: AtomicBool::new(false),
@@ -263,6 +283,11 @@ impl FlowRunner<'_> {
                 return Err(FlowRunError::Goal { case: name, at });
             }
         }
+        let used: BTreeSet<usize> = chosen.iter().map(|&(flow, _)| flow).collect();
+        let needs = lines(used.iter().flat_map(|&flow| flows[flow].needs()));
+        if let Some(needs) = needs {
+            return Err(FlowRunError::Needs { needs });
+        }
         let jobs = chosen.into_iter().enumerate();
         Ok(jobs.map(|(number, (flow, case))| Job { number, flow, case }).collect())
     }
@@ -319,6 +344,9 @@ impl FlowRunner<'_> {
             if self.options.fail_fast && result.verdict() == Verdict::Failed {
                 shared.stop.store(true, Ordering::SeqCst);
             }
+            if result.verdict() == Verdict::Failed {
+                lock(&shared.ended).extend(shared.flows[flow].sequence);
+            }
             lock(&shared.results).push((job, result));
             if !is_reachable {
                 return;
@@ -334,9 +362,21 @@ impl FlowRunner<'_> {
             let named = &shared.flows[job.flow].device;
             !self.options.devices.is_empty() || named.is_none() || *named == phone.device
         };
-        let mut jobs = lock(&shared.jobs);
-        let at = jobs.iter().position(suits)?;
-        jobs.remove(at)
+        loop {
+            let mut jobs = lock(&shared.jobs);
+            let at = jobs.iter().position(suits)?;
+            let job = jobs.remove(at)?;
+            let sequence = shared.flows[job.flow].sequence;
+            if !sequence.is_some_and(|one| lock(&shared.ended).contains(&one)) {
+                return Some(job);
+            }
+            drop(jobs);
+            self.skip(
+                shared,
+                job,
+                "a flow before it failed, and the workspace does not go on then",
+            );
+        }
     }
 
     async fn attempt(
@@ -374,6 +414,8 @@ impl FlowRunner<'_> {
                 goldens: self.goldens,
                 update_goldens: self.options.update_goldens,
                 step_pictures: self.options.step_pictures,
+                parameters: self.parameters(flow, phone),
+                network: self.network.clone(),
             },
             state: CaseState::default(),
         };
@@ -390,6 +432,19 @@ impl FlowRunner<'_> {
         }
         let trace = recorder.map(|recorder| recorder.folder().to_owned());
         Attempt { phone: at, started, took: began.elapsed(), failed, notes, trace }
+    }
+
+    /// The parameters of a flow from outside, with those that every run defines.
+    fn parameters(&self, flow: &Flow, phone: &Phone) -> Parameters {
+        let shard = self.options.shard.map_or(1, |shard| shard.nth);
+        let of_the_run = [
+            ("MAESTRO_DEVICE_UDID", phone.name().to_owned()),
+            ("MAESTRO_SHARD_ID", shard.to_string()),
+            ("MAESTRO_SHARD_INDEX", shard.saturating_sub(1).to_string()),
+        ];
+        let mut parameters = flow.parameters.clone();
+        parameters.extend(of_the_run.map(|(name, value)| (name.to_owned(), value)));
+        parameters
     }
 
     /// A trace for one attempt. The case runs even if the trace cannot be stored.
@@ -434,6 +489,28 @@ impl FlowRunner<'_> {
     fn now(&self) -> String {
         (self.options.clock)().to_string()
     }
+}
+
+/// Whether the flows are right for the phones.
+fn check_platforms(flows: &[Flow], jobs: &[Job], phones: &[Phone]) -> Result<(), FlowRunError> {
+    let platforms = phones.iter().map(|phone| phone.platform);
+    let errors = platforms
+        .flat_map(|platform| jobs.iter().flat_map(move |job| flows[job.flow].errors_on(platform)));
+    match lines(errors) {
+        None => Ok(()),
+        Some(errors) => Err(FlowRunError::Platform { errors }),
+    }
+}
+
+/// The errors, each once.
+fn lines<'a>(errors: impl Iterator<Item = &'a FlowError>) -> Option<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for error in errors.map(ToString::to_string) {
+        if !lines.contains(&error) {
+            lines.push(error);
+        }
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 fn record(recorder: &Recorder, line: &TraceRecord) {

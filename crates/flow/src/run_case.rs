@@ -37,7 +37,9 @@ pub(super) async fn attempt(runner: &mut CaseRunner<'_>, case: &Case) -> Option<
     let ended = afterwards_steps(runner, case, ended).await;
     let lost = matches!(&ended, Err((StepError { kind: FailureKind::Phone, .. }, _)));
     let after = if lost { PhoneAfter::default() } else { PhoneAfter::of(runner, &before).await };
-    let (own, others) = after.crashes.into_iter().partition(|crash| counts(runner, case, crash));
+    let app = app_now(runner, case).await;
+    let counts = |crash: &Crash| counts(runner, case.crashes, app.as_ref(), crash);
+    let (own, others) = after.crashes.into_iter().partition(counts);
     let (crashes, others): (Vec<Crash>, Vec<Crash>) = (own, others);
     others.iter().for_each(|crash| runner.note(format!("another app failed: {crash}")));
     let (kind, what, step) = match (ended, crashes.first()) {
@@ -70,11 +72,20 @@ async fn afterwards_steps(runner: &mut CaseRunner<'_>, case: &Case, ended: Ended
     }
 }
 
-/// Unlocks the phone, stops the app, and goes to the home screen.
+/// The app under test.
+async fn app_now(runner: &mut CaseRunner<'_>, case: &Case) -> Option<AppId> {
+    let AppId(app) = case.app.as_ref()?;
+    Some(AppId(runner.text_now(app, &case.at).await))
+}
+
+/// Unlocks the phone. A fresh case also stops the app and goes to the home screen; others go on
+/// where the phone is, as in Maestro.
 async fn start(runner: &mut CaseRunner<'_>, case: &Case) -> Result<(), StepError> {
     let mut first = vec![Action::Unlock];
-    first.extend(case.app.clone().map(Action::Stop));
-    first.push(Action::Press(Key::Home));
+    if case.is_fresh {
+        first.extend(app_now(runner, case).await.map(Action::Stop));
+        first.push(Action::Press(Key::Home));
+    }
     for action in first {
         let what = action.to_string();
         let may_be_missing = matches!(action, Action::Unlock);
@@ -91,13 +102,18 @@ async fn start(runner: &mut CaseRunner<'_>, case: &Case) -> Result<(), StepError
 }
 
 /// Whether a crash fails the case.
-fn counts(runner: &mut CaseRunner<'_>, case: &Case, crash: &Crash) -> bool {
-    match case.crashes {
+fn counts(
+    runner: &CaseRunner<'_>,
+    crashes: CrashScope,
+    app: Option<&AppId>,
+    crash: &Crash,
+) -> bool {
+    match crashes {
         CrashScope::None => false,
         CrashScope::Any => true,
         CrashScope::Own => {
             let launched = &runner.state.launched;
-            let mut own = case.app.iter().chain(launched.iter()).peekable();
+            let mut own = app.into_iter().chain(launched.iter()).peekable();
             own.peek().is_none() || own.any(|AppId(app)| crash.is_of(app))
         }
     }

@@ -5,12 +5,11 @@
 
 use std::time::Duration;
 
-use thumbwire_device::Platform;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseRunner, StepError};
 use super::parse::SHORT_LOOKUP;
-use super::plan::{Assertion, Condition, FlowStep, MAX_ROUNDS};
+use super::plan::{Assertion, Condition, FlowStep, MAX_ROUNDS, StepKind};
 use super::report::FailureKind;
 use super::run_step::{StepFailure, here};
 
@@ -35,12 +34,7 @@ impl CaseRunner<'_> {
     ) -> Result<bool, StepError> {
         let expected = match condition {
             Condition::Platform(platform) => return Ok(*platform == self.context.platform),
-            Condition::Expression { android, ios, .. } => {
-                return Ok(match self.context.platform {
-                    Platform::Android => *android,
-                    Platform::Ios => *ios,
-                });
-            }
+            Condition::Expression { holds, .. } => return Ok(*holds),
             Condition::Visible(element) => Assertion::Visible(element.clone()),
             Condition::NotVisible(element) => Assertion::NotVisible(element.clone()),
         };
@@ -68,11 +62,17 @@ impl CaseRunner<'_> {
         depth: usize,
     ) -> Result<(), StepFailure> {
         for _ in 0..times.unwrap_or(MAX_ROUNDS) {
+            // Its scripts may have another value in each round.
+            let now = self.evaluated(step).await.map_err(|error| here(step, error))?;
+            let conditions = match now.as_ref().map(|now| &now.kind) {
+                Some(StepKind::While { conditions, .. }) => conditions,
+                _ => conditions,
+            };
             let unmet = self.unmet(conditions).await.map_err(|error| here(step, error))?;
             if unmet.is_some() {
                 return Ok(());
             }
-            self.run_steps(steps, depth + 1).await?;
+            self.run_scope(steps, depth + 1).await?;
         }
         match times {
             Some(_) => Ok(()),

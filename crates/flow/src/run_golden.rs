@@ -9,6 +9,7 @@ use thumbwire_device::{BlackReason, Format, FormatPreference, Image, Platform, R
 
 use super::assert::mismatch;
 use super::case_runner::{CaseRunner, PollError, StepError};
+use super::element_pattern::ElementPattern;
 use super::golden::{compare, cropped, side_by_side};
 use super::plan::{Golden, Mask};
 use super::report::FailureKind;
@@ -37,7 +38,7 @@ impl CaseRunner<'_> {
             return Err(failed("this run has no access to golden files".into()));
         };
         if self.context.update_goldens {
-            let actual = self.picture(golden, timeout).await?;
+            let actual = self.cropped_screen(golden.crop.as_deref(), timeout).await?;
             let image =
                 actual.write_png(Effort::Strong).map_err(|error| failed(error.to_string()))?;
             files
@@ -80,7 +81,7 @@ impl CaseRunner<'_> {
         expected: &Pixels,
         timeout: Duration,
     ) -> Result<Option<(String, Option<Mismatch>)>, StepError> {
-        let actual = self.picture(golden, timeout).await?;
+        let actual = self.cropped_screen(golden.crop.as_deref(), timeout).await?;
         let file = golden.file.display();
         if actual.size() != expected.size() {
             let text = |Size { width, height }: Size| format!("{width} × {height} pixels");
@@ -108,8 +109,12 @@ impl CaseRunner<'_> {
         Ok(Some((what, Some(Mismatch { expected, actual, masks }))))
     }
 
-    /// The screen, or the element to compare.
-    async fn picture(&mut self, golden: &Golden, timeout: Duration) -> Result<Pixels, StepError> {
+    /// The screen, or one element of it.
+    async fn cropped_screen(
+        &mut self,
+        crop: Option<&ElementPattern>,
+        timeout: Duration,
+    ) -> Result<Pixels, StepError> {
         let format = FormatPreference::Only(Format::Png);
         let options = ScreenshotOptions { format, fresh: true, ..ScreenshotOptions::default() };
         let taken = self.must(request::Screenshot(options)).await?;
@@ -123,11 +128,30 @@ impl CaseRunner<'_> {
             return Err(failed(format!("the screenshot is black: {cause}")));
         }
         let pixels = Pixels::read(&taken.image).map_err(|error| failed(error.to_string()))?;
-        let Some(element) = &golden.crop else { return Ok(pixels) };
+        let Some(element) = crop else { return Ok(pixels) };
         let (snapshot, node) =
             self.until(timeout, async |runner| runner.find_one(element).await).await?;
         cropped(&pixels, snapshot.shown(node))
             .ok_or_else(|| failed(format!("{element} is not on the screen")))
+    }
+
+    /// Keeps a picture of an element in the trace, if there is one.
+    pub(super) async fn keep_cropped(
+        &mut self,
+        name: &str,
+        element: &ElementPattern,
+        timeout: Duration,
+    ) -> Result<(), StepError> {
+        let failed = |what: String| StepError::new(FailureKind::Step, what);
+        let pixels = self.cropped_screen(Some(element), timeout).await?;
+        let Some(recorder) = self.context.recorder.clone().filter(|it| !it.is_redacted()) else {
+            return Ok(());
+        };
+        let image = pixels.write_png(Effort::Fast).map_err(|error| failed(error.to_string()))?;
+        let file = format!("{}.png", file_name(name));
+        recorder
+            .keep(&file, &image.bytes)
+            .map_err(|error| failed(format!("cannot store {file} in the trace: {error}")))
     }
 
     /// The parts that are not compared. An element that is not there masks nothing.

@@ -2,7 +2,8 @@
 //!
 //! Start with [`CaseRunner::run_steps`]: retries, optional steps and nested steps.
 //! [`CaseRunner::run_step`] runs one step once. What a step touches is in `run_gesture`, the text
-//! it copies and erases in `run_text`, its conditions in `run_condition`.
+//! it copies and erases in `run_text`, its conditions in `run_condition`, its scripts in
+//! `run_script`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,9 +35,40 @@ impl CaseRunner<'_> {
         depth: usize,
     ) -> Result<(), StepFailure> {
         for step in steps {
-            Box::pin(self.recorded_step(step, depth)).await?;
+            if let StepKind::Define(env) = &step.kind {
+                self.define(env).await.map_err(|error| here(step, error))?;
+                continue;
+            }
+            // Steps with others inside are evaluated when they are entered.
+            let now = match step.kind.holds_others() {
+                true => None,
+                false => self.evaluated(step).await.unwrap_or_else(|error| {
+                    let (kind, name) = (StepKind::Unavailable(error.what), Some(step.to_string()));
+                    Some(FlowStep { kind, name, late: None, ..step.clone() })
+                }),
+            };
+            Box::pin(self.recorded_step(now.as_ref().unwrap_or(step), depth)).await?;
         }
         Ok(())
+    }
+
+    /// Runs steps whose parameters end with them.
+    pub(super) async fn run_scope(
+        &mut self,
+        steps: &[FlowStep],
+        depth: usize,
+    ) -> Result<(), StepFailure> {
+        if !matches!(steps.first(), Some(FlowStep { kind: StepKind::Define(_), .. })) {
+            return self.run_steps(steps, depth).await;
+        }
+        let open = self.script(|engine| engine.enter()).await;
+        let done = match open {
+            Ok(()) => self.run_steps(steps, depth).await,
+            Err(error) => Err(here(&steps[0], error)),
+        };
+        // A script thread that has ended has no parameters either.
+        let _ = self.script(|engine| engine.leave()).await;
+        done
     }
 
     pub(super) async fn step(&mut self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
@@ -73,11 +105,20 @@ impl CaseRunner<'_> {
     }
 
     async fn run_step(&mut self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
-        match &step.kind {
-            StepKind::Run { steps, .. } => self.run_steps(steps, depth + 1).await,
-            StepKind::When { conditions, steps } => {
+        if !step.kind.holds_others() {
+            return self.plain(step).await.map_err(|error| here(step, error));
+        }
+        let now = self.evaluated(step).await.map_err(|error| here(step, error))?;
+        let kind = now.as_ref().map_or(&step.kind, |now| &now.kind);
+        // What a command consists of may depend on its values; a list of others does not.
+        let steps = match kind.nested() {
+            [] => step.kind.nested(),
+            steps => steps,
+        };
+        match kind {
+            StepKind::When { conditions, .. } => {
                 match self.unmet(conditions).await.map_err(|error| here(step, error))? {
-                    None => self.run_steps(steps, depth + 1).await,
+                    None => self.run_scope(steps, depth + 1).await,
                     Some(condition) => {
                         let status = StepStatus::Skipped(format!("not so: {condition}"));
                         self.report_step(&step.to_string(), depth, status, Duration::ZERO);
@@ -85,10 +126,10 @@ impl CaseRunner<'_> {
                     }
                 }
             }
-            StepKind::While { conditions, times, steps } => {
+            StepKind::While { conditions, times, .. } => {
                 self.repeat_while(step, conditions, *times, steps, depth).await
             }
-            _ => self.plain(step).await.map_err(|error| here(step, error)),
+            _ => self.run_scope(steps, depth + 1).await,
         }
     }
 
@@ -110,15 +151,16 @@ impl CaseRunner<'_> {
                 }
                 Err(failure) => Err(self.step_error(&failure)),
             },
-            StepKind::Type { text, .. } => {
-                let text = self.with_copied(text);
-                self.type_text(anywhere(text), timeout).await
-            }
+            StepKind::Type { text, .. } => self.type_text(anywhere(text.clone()), timeout).await,
             StepKind::ScrollTo(scroll) => self.scroll_to(scroll).await,
             StepKind::Expect(expected) => self.check(expected, timeout).await,
-            StepKind::Screenshot(_) => {
+            StepKind::Screenshot { name, crop } => {
                 let both = request::ScreenshotAndSnapshot(ScreenshotOptions::default());
-                self.must(both).await.map(drop)
+                self.must(both).await?;
+                match crop {
+                    Some(element) => self.keep_cropped(name, element, timeout).await,
+                    None => Ok(()),
+                }
             }
             StepKind::Condition(condition) => match self.condition_holds(condition).await? {
                 true => Ok(()),
@@ -133,11 +175,11 @@ impl CaseRunner<'_> {
             }
             StepKind::Copy(element) => self.copy_text(element, timeout).await,
             StepKind::SetCopied(text) => {
-                self.state.copied = self.with_copied(text);
+                self.state.copied = Some(text.clone());
                 Ok(())
             }
             StepKind::Paste => {
-                let copied = self.state.copied.clone();
+                let copied = self.state.copied.clone().unwrap_or_default();
                 self.type_text(anywhere(copied), timeout).await
             }
             StepKind::TypeRandom(kind) => {
@@ -152,6 +194,10 @@ impl CaseRunner<'_> {
                 self.set_permissions(app, permissions, *requested_only).await
             }
             StepKind::Install(file) => self.install(file).await,
+            StepKind::AddMedia(file) => self.add_media(file).await,
+            StepKind::EvalScript(script) => self.eval_script(script).await,
+            StepKind::RunScript { file, script, env } => self.run_script(file, script, env).await,
+            StepKind::Unavailable(what) => Err(StepError::new(FailureKind::Step, what.clone())),
             StepKind::ExpectDeviceClipboard(text) => {
                 self.expect_device_clipboard(text, timeout).await
             }
@@ -159,7 +205,10 @@ impl CaseRunner<'_> {
             StepKind::ExpectScreenshot(golden) => self.expect_screenshot(golden, timeout).await,
             StepKind::WaitUntilIdle(time) => self.wait_until_idle(*time).await,
             StepKind::Goal(goal) => self.run_goal(goal).await,
-            StepKind::Run { .. } | StepKind::When { .. } | StepKind::While { .. } => Ok(()),
+            StepKind::Run { .. }
+            | StepKind::When { .. }
+            | StepKind::While { .. }
+            | StepKind::Define(_) => Ok(()),
         }
     }
 

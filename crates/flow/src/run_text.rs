@@ -9,7 +9,7 @@ use thumbwire_device::{AppId, InstallOptions, Key, KeyCode, Platform};
 
 use super::assert::mismatch;
 use super::case_runner::{CaseRunner, StepError};
-use super::element_pattern::{COPIED_TEXT, ElementPattern};
+use super::element_pattern::ElementPattern;
 use super::parse::plain;
 use super::report::FailureKind;
 use super::run_step::anywhere;
@@ -22,11 +22,6 @@ const INSTALLING: Duration = Duration::from_secs(600);
 const DELETE: Key = Key::Android(KeyCode(67));
 
 impl CaseRunner<'_> {
-    /// A text with what was copied in its place.
-    pub(super) fn with_copied(&self, text: &str) -> String {
-        text.replace(COPIED_TEXT, &self.state.copied)
-    }
-
     /// Copies the text of an element, else its hint or description.
     pub(super) async fn copy_text(
         &mut self,
@@ -41,7 +36,7 @@ impl CaseRunner<'_> {
             let what = format!("element {element} has no text to copy");
             return Err(StepError::new(FailureKind::Step, what));
         };
-        self.state.copied = text.to_string();
+        self.state.copied = Some(text.to_string());
         Ok(())
     }
 
@@ -126,14 +121,20 @@ impl CaseRunner<'_> {
 
     /// Installs a package, or updates the app and keeps its data.
     pub(super) async fn install(&mut self, file: &Path) -> Result<(), StepError> {
-        let path = std::path::absolute(file).map_err(|error| {
-            let what = format!("cannot find {}: {error}", file.display());
-            StepError::new(FailureKind::Step, what)
-        })?;
-        let path = plain(&path).display().to_string();
+        let path = absolute(file)?;
         let options = InstallOptions::default();
         let installed = self.perform_within(INSTALLING, Action::InstallApp { path, options }).await;
         installed.map(drop).map_err(|failure| self.step_error(&failure))
+    }
+
+    /// Copies a picture or film to where galleries look.
+    pub(super) async fn add_media(&mut self, file: &Path) -> Result<(), StepError> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = if name.to_lowercase().ends_with(".mp4") { "Movies" } else { "Pictures" };
+        let (path, to) = (absolute(file)?, format!("/sdcard/{folder}/{name}"));
+        let push = Action::PushFile { path, to, overwrite: true };
+        let pushed = self.perform_within(INSTALLING, push).await;
+        pushed.map(drop).map_err(|failure| self.step_error(&failure))
     }
 
     /// Waits until the phone's clipboard has this text.
@@ -173,4 +174,13 @@ impl CaseRunner<'_> {
         let idle = Observe::Until { condition: WaitCondition::Idle, timeout: time };
         self.must(request::Observe(idle)).await.map(drop)
     }
+}
+
+/// The path of a local file, as the session takes it.
+fn absolute(file: &Path) -> Result<String, StepError> {
+    let path = std::path::absolute(file).map_err(|error| {
+        let what = format!("cannot find {}: {error}", file.display());
+        StepError::new(FailureKind::Step, what)
+    })?;
+    Ok(plain(&path).display().to_string())
 }

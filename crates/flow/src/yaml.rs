@@ -48,6 +48,12 @@ pub(super) struct Key {
 }
 
 impl Value {
+    /// The value under a key, if this is a map that has it.
+    pub(super) fn entry(&self, name: &str) -> Option<&Value> {
+        let ValueKind::Map(entries) = &self.kind else { return None };
+        entries.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
+    }
+
     /// A name for the kind, for "… must be a map, not …".
     pub(super) fn kind(&self) -> &'static str {
         match self.kind {

@@ -126,6 +126,16 @@ pub fn option(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.is_empty())
 }
 
+/// The variables that Maestro passes to flows (its `Env.withInjectedShellEnvVars`).
+pub fn maestro_variables() -> impl Iterator<Item = (String, String)> {
+    let is_of_the_run = |name: &str| ["MAESTRO_SHARD_ID", "MAESTRO_SHARD_INDEX"].contains(&name);
+    let variables = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    variables.filter(move |(name, value)| {
+        name.starts_with("MAESTRO_") && !value.is_empty() && !is_of_the_run(name)
+    })
+}
+
 /// Whether a variable could set an option of a command.
 pub fn may_set_options() -> bool {
     env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("THUMBWIRE_"))

@@ -101,7 +101,7 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok(Self { client: client(&url, through)?, url, headers, key })
+        Ok(Self { client: http_client(&url, through)?, url, headers, key })
     }
 
     /// Its URL for messages, without the query, which may contain a key.
@@ -155,7 +155,11 @@ fn is_near(url: &Url) -> bool {
     }
 }
 
-fn client(url: &Url, through: Option<&ProxySettings>) -> Result<Client, String> {
+/// A client for requests to one URL, which follows no redirections.
+///
+/// # Errors
+/// The proxy's address is invalid, or the system has no certificates.
+pub fn http_client(url: &Url, through: Option<&ProxySettings>) -> Result<Client, String> {
     // Fails if a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()

@@ -5,11 +5,10 @@ use std::time::Duration;
 use thumbwire_device::{AppId, Location};
 
 use super::arguments::Arguments;
-use super::context::{ParseContext, names};
+use super::context::{Filled, ParseContext, names};
 use super::value;
-use super::{LOOKUP, Launched, beside};
-use crate::error::SourceLocation;
-use crate::plan::{FlowStep, StepKind};
+use super::{Launched, Target, beside, inner_step};
+use crate::plan::StepKind;
 use crate::yaml::{Value, ValueKind};
 use thumbwire_core::action::{Action, AppSelector};
 
@@ -33,8 +32,11 @@ const PERMISSIONS: [(&str, &[&str]); 12] = [
     ("storage", &["READ_EXTERNAL_STORAGE", "WRITE_EXTERNAL_STORAGE"]),
 ];
 
-/// The most steps of `travel`, two a second.
-const MAX_PLACES: usize = 2 * 600;
+/// How many steps `travel` may have: 100 of each leg.
+const MAX_PLACES: usize = 5_000;
+
+/// The longest time at a place on the way.
+const MAX_PAUSE: Duration = Duration::from_secs(6 * 3600);
 
 /// Permissions that only iPhones have. They mean nothing on Android, as in Maestro.
 const OF_IPHONES: [&str; 8] =
@@ -44,18 +46,15 @@ pub(super) fn launch(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let at = arguments.value.at.clone();
     let step = |kind| inner_step(&at, kind);
+    let mut passed = Vec::new();
     let (clears, stops, keychain, permissions) = match &mut arguments.map {
         None => (false, true, false, None),
         Some(map) => {
-            let mut is = |key| map.boolean(key, parameters, context);
+            let mut is = |key| map.boolean(key, context);
             let (clears, stops, keychain) = (is("clearState"), is("stopApp"), is("clearKeychain"));
-            if let Some(arguments) = map.take("arguments") {
-                let what = "`arguments` of `launchApp` are not supported: pass them with a link that the app handles (`openLink`)";
-                context.error(&arguments.at, what);
-            }
+            passed = launch_arguments(map.take("arguments"), context)?;
             let is_set = |is: Option<bool>, default| is.unwrap_or(default);
             (
                 is_set(clears, false),
@@ -69,11 +68,9 @@ pub(super) fn launch(
         Launched::App(app) => app,
         Launched::Url(url) if clears => {
             let what = format!("`clearState` needs an app, and this flow is for {url}");
-            context.error(&arguments.value.at, what);
-            return None;
+            return Some(StepKind::Unavailable(what));
         }
         Launched::Url(url) => return Some(StepKind::Act(Action::OpenUrl(url))),
-        Launched::Unknown => return None,
     };
     let mut steps = Vec::new();
     if clears {
@@ -85,16 +82,37 @@ pub(super) fn launch(
         steps.push(step(StepKind::ClearKeychain));
     }
     match permissions {
-        Some(permissions) => steps
-            .extend(permission_steps(&app, permissions, arguments, context)?.into_iter().map(step)),
+        Some(permissions) => {
+            steps.extend(permission_steps(&app, permissions, context)?.into_iter().map(step))
+        }
         None => steps.push(step(all_permissions(&app, true))),
     }
-    let launch = StepKind::Act(Action::Launch(AppSelector::Id(app)));
+    let launch = match passed.is_empty() {
+        true => StepKind::Act(Action::Launch(AppSelector::Id(app))),
+        false => StepKind::Unavailable(format!(
+            "launch {app} with {}: apps cannot be given arguments yet; use a link that the app handles (`openLink`)",
+            passed.join(", ")
+        )),
+    };
     if steps.is_empty() {
         return Some(launch);
     }
     steps.push(step(launch));
     Some(StepKind::When { conditions: Vec::new(), steps })
+}
+
+/// The names of the arguments of `launchApp`, which may have any scalar as a value.
+fn launch_arguments(value: Option<&Value>, context: &mut ParseContext) -> Option<Vec<String>> {
+    let Some(value) = value else { return Some(Vec::new()) };
+    let map = context.map(value, "`arguments`")?;
+    let mut names = Vec::new();
+    for (key, value) in map.rest() {
+        let name = context.fill(&key.name, &key.at, true);
+        let name = name.map_err(|what| context.error(&key.at, what)).ok()?.into_text();
+        value::text(value, &format!("the argument `{name}`"), context)?;
+        names.push(name);
+    }
+    Some(names)
 }
 
 pub(super) fn stop(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
@@ -118,13 +136,62 @@ pub(super) fn set_permissions(
         context.error(&arguments.value.at, "`setPermissions` needs `permissions`");
         return None;
     };
-    let mut steps = permission_steps(&app, permissions, arguments, context)?;
+    let mut steps = permission_steps(&app, permissions, context)?;
     if steps.len() == 1 {
         return steps.pop();
     }
     let at = arguments.value.at.clone();
     let step = |kind| inner_step(&at, kind);
     Some(StepKind::When { conditions: Vec::new(), steps: steps.into_iter().map(step).collect() })
+}
+
+/// Pictures and films for the gallery, by their paths relative to the flow.
+pub(super) fn add_media(
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    /// Those of Maestro's `MediaExt`.
+    const ENDINGS: [&str; 5] = [".png", ".jpeg", ".jpg", ".gif", ".mp4"];
+    let at = arguments.value.at.clone();
+    let files = match &mut arguments.map {
+        Some(map) => map.take("files"),
+        None => Some(arguments.value),
+    };
+    let Some(files) = files else {
+        context.error(&at, "`addMedia` needs `files`");
+        return None;
+    };
+    let mut steps = Vec::new();
+    for value in context.list(files, "`addMedia`") {
+        let file = value::known_text(value, "a file of `addMedia`", context)?;
+        if !ENDINGS.iter().any(|ending| file.to_lowercase().ends_with(ending)) {
+            let what = format!("`addMedia` takes {}, not {file:?}", names(&ENDINGS));
+            context.error(&value.at, what);
+            return None;
+        }
+        steps.push(inner_step(&value.at, StepKind::AddMedia(beside(&value.at, &file))));
+    }
+    Some(StepKind::When { conditions: Vec::new(), steps })
+}
+
+/// Settings of the system that no action changes yet.
+pub(super) fn system_setting(
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    /// The value's names, for the commands that have one.
+    const VALUES: [(&str, ()); 2] = [("enabled", ()), ("disabled", ())];
+    let value = match &mut arguments.map {
+        Some(map) => map.take("value"),
+        None => Some(arguments.value),
+    };
+    if arguments.name.starts_with("set") {
+        value::one_of(value.unwrap_or(arguments.value), &arguments.of, &VALUES, context)?;
+    }
+    Some(StepKind::Unavailable(format!(
+        "{} is not done yet; switch it in the Settings app, as a person would",
+        arguments.of
+    )))
 }
 
 /// Its package, by its path relative to the flow.
@@ -140,30 +207,29 @@ pub(super) fn open_link(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
+    let mut unavailable = None;
     if let Some(map) = &mut arguments.map {
         for (key, instead) in [
             ("autoVerify", "tap the app in the dialog, if one appears"),
             ("browser", "tap the browser in the dialog, if one appears"),
         ] {
-            let at = map.at();
-            if map.boolean(key, parameters, context) == Some(true) {
+            if map.boolean(key, context) == Some(true) {
                 let what = format!("`{key}: true` of `openLink` is not supported: {instead}");
-                context.error(at, what);
+                unavailable = Some(StepKind::Unavailable(what));
             }
         }
     }
-    arguments.text("link", context).map(|link| StepKind::Act(Action::OpenUrl(link)))
+    let link = arguments.text("link", context)?;
+    Some(unavailable.unwrap_or(StepKind::Act(Action::OpenUrl(link))))
 }
 
 pub(super) fn set_location(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
     let mut degrees = |key: &'static str, max: f64| match map.take(key) {
-        Some(value) => value::number(value, &format!("`{key}`"), [-max, max], parameters, context),
+        Some(value) => value::number(value, &format!("`{key}`"), [-max, max], context),
         None => {
             context.error(map.at(), "`setLocation` needs `latitude` and `longitude` in degrees");
             None
@@ -173,18 +239,17 @@ pub(super) fn set_location(
     Some(StepKind::Act(Action::SetLocation(Location::new(latitude?, longitude?)?)))
 }
 
-/// Maestro moves the phone along straight lines, and so do we: once a second.
+/// Maestro moves the phone along straight lines, and so do we.
 pub(super) fn travel(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    /// The speed if none is arguments, in metres per second: a slow walk.
-    const SPEED: f64 = 1.0;
-    let parameters = arguments.parameters();
+    /// The speed if none is given, in metres per second. Maestro's `Orchestra.travelCommand`.
+    const SPEED: f64 = 4.0;
     let at = arguments.value.at.clone();
     let map = arguments.keys(context)?;
     let speed = match map.take("speed") {
-        Some(speed) => value::number(speed, "`speed`", [0.001, 1e9], parameters, context)?,
+        Some(speed) => value::number(speed, "`speed`", [0.001, 1e9], context)?,
         None => SPEED,
     };
     let Some(points) = map.take("points") else {
@@ -193,7 +258,10 @@ pub(super) fn travel(
     };
     let mut locations = Vec::new();
     for point in context.list(points, "`points`") {
-        let text = value::nonempty_text(point, "a point", parameters, context)?;
+        let text = match value::filled(point, "a point", context)? {
+            Filled::Known(text) => text,
+            Filled::Pending(_) => continue,
+        };
         let location = text.split_once(',').and_then(|(latitude, longitude)| {
             Location::new(latitude.trim().parse().ok()?, longitude.trim().parse().ok()?)
         });
@@ -205,36 +273,47 @@ pub(super) fn travel(
         locations.push(location);
     }
     let mut steps = Vec::new();
-    for location in route(&locations, speed) {
-        if steps.len() >= MAX_PLACES {
+    for (location, pause) in route(&locations, speed) {
+        steps.push(inner_step(&at, StepKind::Act(Action::SetLocation(location))));
+        if pause > MAX_PAUSE {
             let what = format!(
-                "`travel` takes more than {} s; use a higher `speed` in metres per second, or fewer points",
-                MAX_PLACES / 2
+                "`travel` stays at a place for more than {} s; use a higher `speed` in metres per second",
+                MAX_PAUSE.as_secs()
             );
             context.error(&points.at, what);
             return None;
         }
-        steps.push(inner_step(&at, StepKind::Act(Action::SetLocation(location))));
-        steps.push(inner_step(&at, StepKind::Act(Action::Wait(Duration::from_secs(1)))));
+        if steps.len() > MAX_PLACES {
+            context.error(&points.at, "`travel` has too many points");
+            return None;
+        }
+        if !pause.is_zero() {
+            steps.push(inner_step(&at, StepKind::Act(Action::Wait(pause))));
+        }
     }
     Some(StepKind::When { conditions: Vec::new(), steps })
 }
 
-/// The places on the way, a second apart; the arguments points are among them.
-fn route(points: &[Location], speed: f64) -> impl Iterator<Item = Location> {
+/// The places on the way and how long the phone stays there: 50 of each leg, as in Maestro's
+/// `Traveller`.
+fn route(points: &[Location], speed: f64) -> impl Iterator<Item = (Location, Duration)> {
+    const STEPS: u32 = 50;
+    let first = points.first().map(|first| (*first, Duration::ZERO));
     let legs = points.windows(2).flat_map(move |leg| {
         let (from, to) = (leg[0], leg[1]);
-        let seconds = (distance(from, to) / speed).ceil().clamp(1.0, 1e6);
-        (0..seconds as u32).map(move |second| {
-            let done = f64::from(second) / seconds;
+        let seconds = distance(from, to) / speed / f64::from(STEPS);
+        let pause = Duration::from_millis((seconds * 1000.0) as u64);
+        (1..=STEPS).map(move |step| {
+            let done = f64::from(step) / f64::from(STEPS);
             let between = |a: f64, b: f64| a + (b - a) * done;
-            Location {
+            let location = Location {
                 latitude: between(from.latitude, to.latitude),
                 longitude: between(from.longitude, to.longitude),
-            }
+            };
+            (location, pause)
         })
     });
-    legs.chain(points.last().copied())
+    first.into_iter().chain(legs)
 }
 
 /// In metres, along a great circle.
@@ -250,24 +329,31 @@ fn distance(a: Location, b: Location) -> f64 {
 
 /// The app that the command names, else the flow's.
 fn app_of(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<Launched> {
-    let parameters = arguments.parameters();
     let named = match (&mut arguments.map, &arguments.value.kind) {
         (Some(map), _) => {
-            let named = map.text("appId", parameters, context);
+            let named = map.text("appId", context);
             if named.is_none() && map.was_taken("appId") {
                 return None;
             }
-            if let Some(url) = map.text("url", parameters, context) {
+            if let Some(url) = map.text("url", context) {
                 return Some(Launched::Url(url));
             }
             named
         }
         (None, ValueKind::Null) => None,
-        (None, _) => {
-            Some(value::nonempty_text(arguments.value, &arguments.of, parameters, context)?)
-        }
+        (None, _) => Some(value::nonempty_text(arguments.value, &arguments.of, context)?),
     };
-    Some(named.map_or_else(|| arguments.scope.target.clone(), |app| Launched::App(AppId(app))))
+    match (named, &arguments.scope.target) {
+        (Some(app), _) => Some(Launched::App(AppId(app))),
+        (None, Target::Unknown) => None,
+        (None, Target::App(app)) => {
+            let app = value::nonempty_text(app, "`appId`", context)?;
+            Some(Launched::App(AppId(app)))
+        }
+        (None, Target::Url(url)) => {
+            Some(Launched::Url(value::nonempty_text(url, "`url`", context)?))
+        }
+    }
 }
 
 fn just_app(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<AppId> {
@@ -278,7 +364,6 @@ fn just_app(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option
             context.error(&arguments.value.at, what);
             None
         }
-        Launched::Unknown => None,
     }
 }
 
@@ -298,15 +383,10 @@ fn full_name(name: &str) -> String {
     format!("android.permission.{name}")
 }
 
-fn inner_step(at: &SourceLocation, kind: StepKind) -> FlowStep {
-    FlowStep { at: at.clone(), name: None, kind, optional: false, retry: 0, timeout: LOOKUP }
-}
-
 /// `all` first, then the others.
 fn permission_steps(
     app: &AppId,
     value: &Value,
-    arguments: &Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<Vec<StepKind>> {
     /// Values that grant; `unset` takes a permission away, so that the app asks again.
@@ -323,7 +403,7 @@ fn permission_steps(
     let (mut all, mut permissions) = (None, Vec::new());
     for (key, value) in map.rest() {
         let of = format!("`{}`", key.name);
-        let granted = value::one_of(value, &of, &VALUES, arguments.parameters(), context)?;
+        let granted = value::one_of(value, &of, &VALUES, context)?;
         let known = PERMISSIONS.iter().find(|(name, _)| *name == key.name);
         match (key.name.as_str(), known) {
             ("all", _) => all = Some(all_permissions(app, granted)),
@@ -356,16 +436,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn way_has_a_place_for_each_second() {
+    fn way_has_50_places_for_each_leg() {
         let location = |latitude, longitude| Location { latitude, longitude };
         // A degree of latitude has 111 km.
-        let all: Vec<Location> =
-            route(&[location(0.0, 0.0), location(1.0, 0.0)], 30_000.0).collect();
-        assert_eq!(all.len(), 5);
+        let all: Vec<(Location, Duration)> =
+            route(&[location(0.0, 0.0), location(1.0, 0.0)], 1_000.0).collect();
+        assert_eq!(all.len(), 51);
         assert_eq!(
-            (all[0], all[2], all[4]),
-            (location(0.0, 0.0), location(0.5, 0.0), location(1.0, 0.0))
+            (all[0], all[25].0, all[50].0),
+            ((location(0.0, 0.0), Duration::ZERO), location(0.5, 0.0), location(1.0, 0.0),)
         );
+        assert_eq!(all[1].1.as_millis(), 2_223);
         let paris_to_rome = distance(location(48.8578, 2.2951), location(41.8902, 12.4922));
         assert!((1_100_000.0..1_115_000.0).contains(&paris_to_rome), "{paris_to_rome}");
         assert_eq!(route(&[], 1.0).count(), 0);

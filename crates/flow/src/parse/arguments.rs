@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Scope;
-use super::context::{MapReader, Parameters, ParseContext};
+use super::context::{MapReader, ParseContext};
 use super::selector::{element, element_keys};
 use super::value;
 use crate::element_pattern::ElementPattern;
@@ -27,17 +27,12 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    pub(super) fn parameters(&self) -> &'a Parameters {
-        &self.scope.parameters
-    }
-
     /// The text that the command has as its value, or under this key.
     pub(super) fn text(&mut self, key: &'static str, context: &mut ParseContext) -> Option<String> {
-        let parameters = self.parameters();
         match &mut self.map {
-            None => value::nonempty_text(self.value, &self.of, parameters, context),
+            None => value::nonempty_text(self.value, &self.of, context),
             Some(map) => {
-                let text = map.text(key, parameters, context);
+                let text = map.text(key, context);
                 if text.is_none() && !map.was_taken(key) {
                     context.error(map.at(), format!("{} needs `{key}`", self.of));
                 }
@@ -48,10 +43,9 @@ impl<'a> Arguments<'a> {
 
     /// The element that the command has as its value, or describes by its keys.
     pub(super) fn element(&mut self, context: &mut ParseContext) -> Option<Box<ElementPattern>> {
-        let parameters = self.parameters();
         match &mut self.map {
-            None => element(self.value, &self.of, parameters, context),
-            Some(map) => element_keys(map, &self.of, parameters, context),
+            None => element(self.value, &self.of, context),
+            Some(map) => element_keys(map, &self.of, context),
         }
     }
 

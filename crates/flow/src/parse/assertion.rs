@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use regex_lite::RegexBuilder;
-use thumbwire_device::{AppId, Platform, Rect};
+use thumbwire_device::{AppId, Rect};
 
 use super::arguments::Arguments;
-use super::context::{Parameters, ParseContext};
+use super::context::{Filled, ParseContext};
+use super::control::expression_condition;
 use super::selector::element;
 use super::value;
-use super::{beside, expression};
+use super::{beside, inner_step};
 use crate::element_pattern::ElementPattern;
-use crate::plan::{Assertion, Condition, ElementState, FlowStep, Golden, Mask, StepKind};
+use crate::plan::{Assertion, ElementState, FlowStep, Golden, Mask, StepKind};
 use crate::yaml::{Value, ValueKind};
 use thumbwire_core::action::Action;
 
@@ -38,7 +39,6 @@ pub(super) fn not_visible(
 /// What an element must say or be: `element`, and at least one of the other keys.
 pub(super) fn state(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     let element = element_under_key(arguments, context);
-    let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
     let errors = context.error_count();
     let mut states = Vec::new();
@@ -48,20 +48,23 @@ pub(super) fn state(arguments: &mut Arguments<'_>, context: &mut ParseContext) -
         ("selected", ElementState::Selected),
         ("focused", ElementState::Focused),
     ] {
-        states.extend(map.boolean(key, parameters, context).map(make));
+        states.extend(map.boolean(key, context).map(make));
     }
     for (key, make) in [
         ("equals", ElementState::Equals as fn(String) -> ElementState),
         ("contains", ElementState::Contains),
     ] {
         if let Some(value) = map.take(key) {
-            states.extend(value::text(value, &format!("`{key}`"), parameters, context).map(make));
+            states.extend(value::text(value, &format!("`{key}`"), context).map(make));
         }
     }
     if let Some(value) = map.take("matches") {
         /// Far more than any hand-written pattern compiles to.
         const MAX_PATTERN_SIZE: usize = 1 << 20;
-        let pattern = value::nonempty_text(value, "`matches`", parameters, context)?;
+        let pattern = match value::filled(value, "`matches`", context)? {
+            Filled::Known(pattern) => pattern,
+            Filled::Pending(_) => String::new(),
+        };
         match RegexBuilder::new(&pattern).size_limit(MAX_PATTERN_SIZE).build() {
             Ok(pattern) => states.push(ElementState::Matches(pattern)),
             Err(error) => {
@@ -85,9 +88,8 @@ pub(super) fn element_count(
     /// More than a screen can show.
     const MAX_COUNT: u32 = 10_000;
     let element = element_under_key(arguments, context);
-    let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
-    let count = map.count("count", MAX_COUNT, parameters, context);
+    let count = map.count("count", MAX_COUNT, context);
     if count.is_none() && !map.was_taken("count") {
         context.error(map.at(), "`assertCount` needs a `count`");
     }
@@ -99,13 +101,13 @@ fn element_under_key(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<Box<ElementPattern>> {
-    let (parameters, of) = (arguments.parameters(), arguments.of.clone());
+    let of = arguments.of.clone();
     let map = arguments.keys(context)?;
     let Some(value) = map.take("element") else {
         context.error(map.at(), format!("{of} needs an `element`"));
         return None;
     };
-    element(value, "`element`", parameters, context)
+    element(value, "`element`", context)
 }
 
 /// The app in the foreground.
@@ -125,12 +127,11 @@ pub(super) fn device_clipboard(
 pub(super) fn wait(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     /// Ten minutes, in milliseconds.
     const MAX_WAIT: f64 = 600_000.0;
-    let parameters = arguments.parameters();
     let value = match &mut arguments.map {
         Some(map) => map.take("duration").unwrap_or(arguments.value),
         None => arguments.value,
     };
-    let time = value::number(value, &arguments.of, [0.0, MAX_WAIT], parameters, context)?;
+    let time = value::number(value, &arguments.of, [0.0, MAX_WAIT], context)?;
     Some(StepKind::Act(Action::Wait(Duration::from_secs_f64(time / 1000.0))))
 }
 
@@ -139,44 +140,36 @@ pub(super) fn is_true(
     context: &mut ParseContext,
 ) -> Option<StepKind> {
     let value = match &mut arguments.map {
-        Some(map) => match map.take("condition") {
-            Some(condition) => condition,
-            None => {
-                context.error(map.at(), "`assertTrue` needs `condition`");
-                return None;
+        Some(map) => {
+            let condition = map.take("condition");
+            map.pass_over(context, &arguments.of);
+            match condition {
+                Some(condition) => condition,
+                None => {
+                    context.error(map.at(), "`assertTrue` needs `condition`");
+                    return None;
+                }
             }
-        },
+        }
         None => arguments.value,
     };
-    let written = context.written(value, &arguments.of)?;
-    let on = |platform| expression::holds(written, arguments.parameters(), platform);
-    match (on(Platform::Android), on(Platform::Ios)) {
-        (Ok(android), Ok(ios)) => {
-            let written = written.to_owned();
-            Some(StepKind::Condition(Condition::Expression { written, android, ios }))
-        }
-        (Err(what), _) | (_, Err(what)) => {
-            context.error(&value.at, format!("`assertTrue` is not supported here: {what}"));
-            None
-        }
-    }
+    expression_condition(value, &arguments.of, context).map(StepKind::Condition)
 }
 
 pub(super) fn wait_until(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let at = arguments.value.at.clone();
     let map = arguments.keys(context)?;
-    let timeout = map.time("timeout", parameters, context);
+    let timeout = map.time("timeout", context);
     let mut expected = Vec::new();
     for (key, make) in [
         ("visible", Assertion::Visible as fn(Box<ElementPattern>) -> Assertion),
         ("notVisible", Assertion::NotVisible),
     ] {
         if let Some(value) = map.take(key) {
-            expected.push(make(element(value, &format!("`{key}`"), parameters, context)?));
+            expected.push(make(element(value, &format!("`{key}`"), context)?));
         }
     }
     if expected.is_empty() {
@@ -186,14 +179,7 @@ pub(super) fn wait_until(
     let timeout = timeout.unwrap_or(arguments.scope.timeout);
     let last = expected.pop()?;
     let Some(first) = expected.pop() else { return Some(StepKind::Expect(last)) };
-    let step = |expected| FlowStep {
-        at: at.clone(),
-        name: None,
-        kind: StepKind::Expect(expected),
-        optional: false,
-        retry: 0,
-        timeout,
-    };
+    let step = |expected| FlowStep { timeout, ..inner_step(&at, StepKind::Expect(expected)) };
     Some(StepKind::When { conditions: Vec::new(), steps: vec![step(first), step(last)] })
 }
 
@@ -201,8 +187,7 @@ pub(super) fn wait_for_animation(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
-    let time = arguments.map.as_mut().and_then(|map| map.time("timeout", parameters, context));
+    let time = arguments.map.as_mut().and_then(|map| map.time("timeout", context));
     Some(StepKind::WaitUntilIdle(time.unwrap_or(ANIMATION)))
 }
 
@@ -215,23 +200,22 @@ pub(super) fn golden(
     const MATCHING: f64 = 95.0;
     /// By how much the red, green or blue of a pixel may differ, if the flow does not say it.
     const COLOR_TOLERANCE: u8 = 16;
-    let parameters = arguments.parameters();
     let (mut matching, mut color_tolerance) = (MATCHING, COLOR_TOLERANCE);
     let (mut crop, mut masks, mut with_status_bar) = (None, Vec::new(), false);
     if let Some(map) = &mut arguments.map {
         if let Some(value) = map.take("thresholdPercentage") {
             let of = "`thresholdPercentage`";
-            matching = value::number(value, of, [0.0, 100.0], parameters, context)?;
+            matching = value::number(value, of, [0.0, 100.0], context)?;
         }
         if let Some(value) = map.take("cropOn") {
-            crop = Some(element(value, "`cropOn`", parameters, context)?);
+            crop = Some(element(value, "`cropOn`", context)?);
         }
-        if let Some(tolerance) = map.count("colorTolerance", 255, parameters, context) {
+        if let Some(tolerance) = map.count("colorTolerance", 255, context) {
             color_tolerance = u8::try_from(tolerance).unwrap_or(u8::MAX);
         }
-        with_status_bar = map.boolean("statusBar", parameters, context).unwrap_or_default();
+        with_status_bar = map.boolean("statusBar", context).unwrap_or_default();
         if let Some(value) = map.take("mask") {
-            masks = self::masks(value, parameters, context)?;
+            masks = self::masks(value, context)?;
         }
     }
     let path = arguments.text("path", context)?;
@@ -250,7 +234,7 @@ pub(super) fn golden(
 }
 
 /// A list of elements and `{ rect: [left, top, right, bottom] }`.
-fn masks(value: &Value, parameters: &Parameters, context: &mut ParseContext) -> Option<Vec<Mask>> {
+fn masks(value: &Value, context: &mut ParseContext) -> Option<Vec<Mask>> {
     let mut masks = Vec::new();
     for one in context.list(value, "`mask`") {
         let rect = match &one.kind {
@@ -261,18 +245,18 @@ fn masks(value: &Value, parameters: &Parameters, context: &mut ParseContext) -> 
             _ => None,
         };
         masks.push(match rect {
-            Some(sides) => Mask::Rect(rectangle(sides, parameters, context)?),
-            None => Mask::Element(element(one, "`mask`", parameters, context)?),
+            Some(sides) => Mask::Rect(rectangle(sides, context)?),
+            None => Mask::Element(element(one, "`mask`", context)?),
         });
     }
     Some(masks)
 }
 
-fn rectangle(value: &Value, parameters: &Parameters, context: &mut ParseContext) -> Option<Rect> {
+fn rectangle(value: &Value, context: &mut ParseContext) -> Option<Rect> {
     let of = "`rect`";
     let mut sides = Vec::new();
     for one in context.list(value, of) {
-        sides.push(value::number(one, of, [0.0, 20_000.0], parameters, context)? as i32);
+        sides.push(value::number(one, of, [0.0, 20_000.0], context)? as i32);
     }
     let rect = match sides.as_slice() {
         &[left, top, right, bottom] => Some(Rect { left, top, right, bottom }),
@@ -290,7 +274,12 @@ pub(super) fn screenshot(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    arguments.text("path", context).map(StepKind::Screenshot)
+    let crop = match arguments.map.as_mut().and_then(|map| map.take("cropOn")) {
+        Some(value) => Some(element(value, "`cropOn`", context)?),
+        None => None,
+    };
+    let name = arguments.text("path", context)?;
+    Some(StepKind::Screenshot { name, crop })
 }
 
 pub(super) fn start_recording(

@@ -2,11 +2,15 @@
 //!
 //! Start with [`COMMANDS`] and [`REFUSED`]. To add a command, add its row and its function.
 
+use std::sync::Arc;
+
 use super::arguments::Arguments;
 use super::context::{ParseContext, suggestion};
-use super::{MAX_STEPS, Reader, SHORT_LOOKUP, Scope, app, assertion, control, gesture, text};
+use super::{
+    LateCommand, MAX_STEPS, Reader, SHORT_LOOKUP, Scope, app, assertion, control, gesture, text,
+};
 use crate::error::{SourceLocation, nearest};
-use crate::plan::{FlowStep, StepKind};
+use crate::plan::{FlowStep, LateStep, StepKind};
 use crate::yaml::{Value, ValueKind};
 use thumbwire_core::action::Action;
 
@@ -24,7 +28,7 @@ enum Parser {
 use Parser::{Nesting, Simple, Word};
 
 /// The commands: Maestro's, then ours.
-const COMMANDS: [(&str, Parser); 55] = [
+const COMMANDS: [(&str, Parser); 65] = [
     ("launchApp", Simple(app::launch)),
     ("stopApp", Simple(app::stop)),
     ("killApp", Simple(app::stop)),
@@ -43,6 +47,14 @@ const COMMANDS: [(&str, Parser); 55] = [
     ("back", Word(gesture::back)),
     ("pressKey", Simple(gesture::press_key)),
     ("hideKeyboard", Word(|| StepKind::HideKeyboard)),
+    ("hide keyboard", Word(|| StepKind::HideKeyboard)),
+    ("addMedia", Simple(app::add_media)),
+    ("setAirplaneMode", Simple(app::system_setting)),
+    ("toggleAirplaneMode", Simple(app::system_setting)),
+    ("setDarkMode", Simple(app::system_setting)),
+    ("toggleDarkMode", Simple(app::system_setting)),
+    ("assertDarkMode", Simple(app::system_setting)),
+    ("assertLightMode", Simple(app::system_setting)),
     ("setOrientation", Simple(gesture::set_orientation)),
     ("inputText", Simple(text::input)),
     ("inputRandomText", Simple(text::input_random)),
@@ -68,6 +80,8 @@ const COMMANDS: [(&str, Parser); 55] = [
     ("runFlow", Nesting(control::run_flow)),
     ("repeat", Nesting(control::repeat)),
     ("retry", Nesting(control::retry)),
+    ("runScript", Nesting(control::run_script)),
+    ("evalScript", Simple(control::eval_script)),
     ("action", Simple(gesture::action)),
     ("assertApp", Simple(assertion::app)),
     ("assertCount", Simple(assertion::element_count)),
@@ -83,22 +97,14 @@ const COMMANDS: [(&str, Parser); 55] = [
 ];
 
 /// Commands that are not supported, and what to do instead.
-const REFUSED: [(&str, &str); 8] = [
-    (
-        "evalScript",
-        "JavaScript is not run: compute the value outside of the flow and pass it with --param NAME=VALUE",
-    ),
-    (
-        "runScript",
-        "JavaScript is not run: run the script before the flow and pass its results with --param NAME=VALUE",
-    ),
+const REFUSED: [(&str, &str); 3] = [
     ("assertWithAI", "use `goal`, which asks a model"),
     ("assertNoDefectsWithAI", "use `goal`, which asks a model"),
     ("extractTextWithAI", "use `copyTextFrom` with the element that has the text"),
-    ("addMedia", "copy the files to the phone before the flow, with the tool mobile_push_file"),
-    ("setAirplaneMode", "switch it in the Settings app, as a person would"),
-    ("toggleAirplaneMode", "switch it in the Settings app, as a person would"),
 ];
+
+/// Commands that are optional if their element is.
+const WITH_ELEMENT: [&str; 3] = ["extendedWaitUntil", "scrollUntilVisible", "swipe"];
 
 impl Reader<'_> {
     /// Reads a list of commands.
@@ -108,6 +114,9 @@ impl Reader<'_> {
         scope: &Scope,
         context: &mut ParseContext,
     ) -> Vec<FlowStep> {
+        if context.is_running() {
+            return Vec::new();
+        }
         let listed = match value.kind {
             ValueKind::Null => &[],
             _ => context.list(value, "the commands"),
@@ -127,7 +136,23 @@ impl Reader<'_> {
     }
 
     /// Reads one command: a word, or a map of one key.
-    fn command(
+    pub(super) fn command(
+        &mut self,
+        value: &Value,
+        scope: &Scope,
+        context: &mut ParseContext,
+    ) -> Option<FlowStep> {
+        let outer = context.take_pending();
+        let read = self.timely_command(value, scope, context);
+        let is_late = context.take_pending() && !context.is_running();
+        context.set_pending(outer);
+        let late = || LateCommand { command: value.clone(), scope: scope.clone() };
+        let late: Option<Arc<dyn LateStep>> = if is_late { Some(Arc::new(late())) } else { None };
+        read.map(|step| FlowStep { late, ..step })
+    }
+
+    /// Reads one command with what is known of its texts.
+    fn timely_command(
         &mut self,
         value: &Value,
         scope: &Scope,
@@ -156,7 +181,10 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let Some((name, parser)) = COMMANDS.into_iter().find(|(name, _)| *name == word) else {
+        let refused = REFUSED.into_iter().find(|(name, _)| *name == word);
+        let refused = refused.map(|(name, _)| (name, Simple(refuse)));
+        let known = COMMANDS.into_iter().find(|(name, _)| *name == word).or(refused);
+        let Some((name, parser)) = known else {
             unknown(word, at, context);
             return None;
         };
@@ -165,10 +193,9 @@ impl Reader<'_> {
             _ => None,
         };
         let (label, optional) = match &mut map {
-            Some(map) => (
-                map.text("label", &scope.parameters, context),
-                map.boolean("optional", &scope.parameters, context).unwrap_or_default(),
-            ),
+            Some(map) => {
+                (map.text("label", context), map.boolean("optional", context).unwrap_or_default())
+            }
             None => (None, false),
         };
         let of = format!("`{name}`");
@@ -177,6 +204,7 @@ impl Reader<'_> {
         let inner = if inner.kind == ValueKind::Null { &keyed } else { inner };
         let mut arguments =
             Arguments { name, of, value: inner, map, scope, timeout: None, retry: 0 };
+        context.has_optional_element = false;
         let kind = match parser {
             Word(step) => Some(step()),
             Simple(parse) => parse(&mut arguments, context),
@@ -185,24 +213,39 @@ impl Reader<'_> {
         let Arguments { of, map, mut timeout, retry, .. } = arguments;
         if let Some(mut map) = map {
             // Some commands have a `timeout` with a meaning of its own, and have taken it.
-            timeout = timeout.or_else(|| map.time("timeout", &scope.parameters, context));
+            timeout = timeout.or_else(|| map.time("timeout", context));
             map.end(context, &of);
         }
+        let optional = optional || (WITH_ELEMENT.contains(&name) && context.has_optional_element);
         let inherited = if optional { scope.timeout.min(SHORT_LOOKUP) } else { scope.timeout };
         let timeout = timeout.unwrap_or(inherited);
         let kind = kind?;
-        // A command of several steps is called by its name.
-        let is_group = matches!(&kind, StepKind::When { conditions, .. } if conditions.is_empty());
-        let name = label.or_else(|| is_group.then(|| name.to_owned()));
-        Some(FlowStep { at: at.clone(), name, kind, optional, retry, timeout })
+        for step in std::iter::once(&kind).chain(kind.nested().iter().map(|step| &step.kind)) {
+            if let StepKind::Unavailable(what) = step
+                && !matches!(parser, Nesting(_))
+            {
+                context.need(at, what.clone(), optional);
+            }
+        }
+        // A command of several steps, or of none, is called by its name.
+        let is_unnamed = match &kind {
+            StepKind::When { conditions, .. } => conditions.is_empty(),
+            StepKind::Unavailable(_) => true,
+            _ => false,
+        };
+        let name = label.or_else(|| is_unnamed.then(|| name.to_owned()));
+        Some(FlowStep { at: at.clone(), name, kind, optional, retry, timeout, late: None })
     }
 }
 
+/// A command of [`REFUSED`], with any keys.
+fn refuse(arguments: &mut Arguments<'_>, _: &mut ParseContext) -> Option<StepKind> {
+    let (name, instead) = REFUSED.into_iter().find(|(name, _)| *name == arguments.name)?;
+    arguments.map = None;
+    Some(StepKind::Unavailable(format!("`{name}` is not supported: {instead}")))
+}
+
 fn unknown(word: &str, at: &SourceLocation, context: &mut ParseContext) {
-    if let Some((name, instead)) = REFUSED.into_iter().find(|(name, _)| *name == word) {
-        context.error(at, format!("`{name}` is not supported: {instead}"));
-        return;
-    }
     let hint = nearest(word, COMMANDS.into_iter().map(|(name, _)| name));
     let hint = match hint {
         Some(_) => suggestion(hint),

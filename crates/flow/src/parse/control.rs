@@ -4,10 +4,10 @@ use thumbwire_device::Platform;
 
 use super::Reader;
 use super::arguments::Arguments;
-use super::context::{Parameters, ParseContext};
+use super::context::ParseContext;
 use super::selector::element;
-use super::{Scope, define, expression};
-use crate::plan::{Condition, FlowStep, MAX_ROUNDS, StepKind};
+use super::{define, definitions, expression, inner_step, value};
+use crate::plan::{Condition, FlowStep, MAX_ROUNDS, StepKind, Written};
 use crate::yaml::{Value, ValueKind};
 
 /// How often Maestro retries at most.
@@ -18,16 +18,16 @@ pub(super) fn run_flow(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     if arguments.map.is_none() {
         let at = arguments.value.at.clone();
-        let file = arguments.text("file", context)?;
+        let file = value::known_text(arguments.value, "`runFlow`", context)?;
         let steps = reader.subflow(&file, &at, arguments.scope.clone(), context);
         return Some(StepKind::Run { file, steps });
     }
-    let map = arguments.map.as_mut()?;
-    let conditions = map.take("when").map(|when| conditions(when, parameters, context));
-    let (file, steps) = block(reader, arguments, context)?;
+    let when = arguments.map.as_mut()?.take("when");
+    let conditions = when.map(|when| conditions(when, context));
+    let holds = conditions.as_ref().and_then(Option::as_deref).unwrap_or_default();
+    let (file, steps) = under(holds, context, |context| block(reader, arguments, context))?;
     match (conditions, file) {
         (None, Some(file)) => Some(StepKind::Run { file, steps }),
         (conditions, _) => {
@@ -37,35 +37,136 @@ pub(super) fn run_flow(
     }
 }
 
+/// Reads what runs only if these conditions hold. Its errors are those of their platform.
+fn under<T>(
+    conditions: &[Condition],
+    context: &mut ParseContext,
+    read: impl FnOnce(&mut ParseContext) -> T,
+) -> T {
+    let outer = (context.platform, context.is_conditional);
+    let platform = conditions.iter().find_map(|condition| match condition {
+        Condition::Platform(platform) => Some(*platform),
+        _ => None,
+    });
+    context.platform = outer.0.or(platform);
+    context.is_conditional |= !conditions.is_empty();
+    let read = read(context);
+    (context.platform, context.is_conditional) = outer;
+    read
+}
+
 /// The commands of a file or of a list, with parameters of their own.
 fn block(
     reader: &mut Reader<'_>,
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<(Option<String>, Vec<FlowStep>)> {
-    let mut scope: Scope = arguments.scope.clone();
-    let of = arguments.of.clone();
+    let (scope, of) = (arguments.scope, arguments.of.clone());
     let map = arguments.keys(context)?;
-    if let Some(env) = map.take("env") {
-        define(env, &mut scope.parameters, context);
-    }
-    match (map.take("file"), map.take("commands")) {
+    let outer = context.known.clone();
+    let env = map.take("env").filter(|_| !context.is_running());
+    let mut steps: Vec<FlowStep> = env.and_then(|env| define(env, context)).into_iter().collect();
+    let file = match (map.take("file"), map.take("commands")) {
         (Some(file), None) => {
             let at = file.at.clone();
-            let file = super::value::nonempty_text(file, "`file`", &scope.parameters, context)?;
-            let steps = reader.subflow(&file, &at, scope, context);
-            Some((Some(file), steps))
+            let file = value::known_text(file, "`file`", context)?;
+            steps.extend(reader.subflow(&file, &at, scope.clone(), context));
+            Some(file)
         }
-        (None, Some(commands)) => Some((None, reader.commands(commands, &scope, context))),
+        (None, Some(commands)) => {
+            steps.extend(reader.commands(commands, scope, context));
+            None
+        }
         (Some(_), Some(_)) => {
             context.error(map.at(), format!("{of} takes either `file` or `commands`, not both"));
-            None
+            return None;
         }
         (None, None) => {
             context.error(map.at(), format!("{of} needs `file` or `commands`"));
-            None
+            return None;
         }
+    };
+    context.known = outer;
+    Some((file, steps))
+}
+
+/// A script of JavaScript, with parameters of its own.
+pub(super) fn run_script(
+    reader: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    let at = arguments.value.at.clone();
+    let (mut env, mut when) = (Vec::new(), None);
+    let file = match &mut arguments.map {
+        None => arguments.value,
+        Some(map) => {
+            if let Some(value) = map.take("env") {
+                env = definitions(value, context)?;
+            }
+            if let Some(value) = map.take("when") {
+                when = Some(conditions(value, context)?);
+            }
+            match map.take("file") {
+                Some(file) => file,
+                None => {
+                    context.error(map.at(), "`runScript` needs `file`");
+                    return None;
+                }
+            }
+        }
+    };
+    let is_late = context.take_pending();
+    let file = value::known_text(file, "`file`", context)?;
+    for (_, value) in &env {
+        check_written(value, context);
     }
+    let holds = when.as_deref().unwrap_or_default();
+    let script = under(holds, context, |context| reader.script(&file, &at, context))?;
+    let run = StepKind::RunScript { file, script: script.into(), env };
+    let Some(conditions) = when else { return Some(run) };
+    context.set_pending(is_late);
+    Some(StepKind::When { conditions, steps: vec![inner_step(&at, run)] })
+}
+
+/// JavaScript for its effects.
+pub(super) fn eval_script(
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    let value = match &mut arguments.map {
+        None => arguments.value,
+        Some(map) => {
+            let script = map.take("script");
+            map.pass_over(context, &arguments.of);
+            match script {
+                Some(script) => script,
+                None => {
+                    context.error(map.at(), "`evalScript` needs `script`");
+                    return None;
+                }
+            }
+        }
+    };
+    let text = context.written(value, &arguments.of)?.to_owned();
+    if !text.contains("${") {
+        let what = "Maestro evaluates only what is in `${…}`: this `evalScript` does nothing";
+        context.warn(&value.at, what);
+    }
+    let script = Written { text, at: value.at.clone() };
+    check_written(&script, context);
+    Some(StepKind::EvalScript(script))
+}
+
+/// Checks the scripts of a text that its step evaluates.
+fn check_written(written: &Written, context: &mut ParseContext) {
+    if context.is_running() {
+        return;
+    }
+    if let Err(what) = context.fill(&written.text, &written.at, false) {
+        context.error(&written.at, what);
+    }
+    context.take_pending();
 }
 
 pub(super) fn repeat(
@@ -73,11 +174,10 @@ pub(super) fn repeat(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
-    let times = map.count("times", MAX_ROUNDS, parameters, context);
+    let times = map.count("times", MAX_ROUNDS, context);
     let has_times = map.was_taken("times");
-    let conditions = map.take("while").map(|holds| conditions(holds, parameters, context));
+    let conditions = map.take("while").map(|holds| conditions(holds, context));
     if !has_times && conditions.is_none() {
         context.error(map.at(), "`repeat` needs `times` or `while`");
     }
@@ -85,7 +185,9 @@ pub(super) fn repeat(
         context.error(map.at(), "`repeat` needs `commands`");
         return None;
     };
-    let steps = reader.commands(commands, arguments.scope, context);
+    let holds = conditions.as_ref().and_then(Option::as_deref).unwrap_or_default();
+    let steps =
+        under(holds, context, |context| reader.commands(commands, arguments.scope, context));
     let conditions = conditions.unwrap_or(Some(Vec::new()))?;
     Some(StepKind::While { conditions, times, steps })
 }
@@ -95,9 +197,8 @@ pub(super) fn retry(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
-    let times = map.count("maxRetries", MAX_ROUNDS, parameters, context).unwrap_or(1);
+    let times = map.count("maxRetries", MAX_ROUNDS, context).unwrap_or(1);
     let (file, steps) = block(reader, arguments, context)?;
     arguments.retry = times.min(MAX_RETRIES);
     Some(match file {
@@ -125,11 +226,7 @@ pub(super) fn misplaced_case(
 }
 
 /// The conditions of `when` or `while`, all of which must hold.
-fn conditions(
-    value: &Value,
-    parameters: &Parameters,
-    context: &mut ParseContext,
-) -> Option<Vec<Condition>> {
+fn conditions(value: &Value, context: &mut ParseContext) -> Option<Vec<Condition>> {
     /// Web pages run in no phone of ours.
     const PLATFORMS: [(&str, Option<Platform>); 3] =
         [("Android", Some(Platform::Android)), ("iOS", Some(Platform::Ios)), ("Web", None)];
@@ -139,22 +236,22 @@ fn conditions(
     }
     let errors = context.error_count();
     let mut all = Vec::new();
-    match map.one_of("platform", &PLATFORMS, parameters, context) {
+    match map.one_of("platform", &PLATFORMS, context) {
         Some(Some(platform)) => all.push(Condition::Platform(platform)),
         Some(None) => {
             let written = "platform: Web".to_owned();
-            all.push(Condition::Expression { written, android: false, ios: false });
+            all.push(Condition::Expression { written, holds: false });
         }
         None => {}
     }
     if let Some(value) = map.take("visible") {
-        all.extend(element(value, "`visible`", parameters, context).map(Condition::Visible));
+        all.extend(element(value, "`visible`", context).map(Condition::Visible));
     }
     if let Some(value) = map.take("notVisible") {
-        all.extend(element(value, "`notVisible`", parameters, context).map(Condition::NotVisible));
+        all.extend(element(value, "`notVisible`", context).map(Condition::NotVisible));
     }
     if let Some(condition) = map.take("true") {
-        all.extend(expression_condition(condition, parameters, context));
+        all.extend(expression_condition(condition, "`true`", context));
     }
     map.end(context, "a condition");
     if all.is_empty() && context.error_count() == errors {
@@ -163,22 +260,23 @@ fn conditions(
     (context.error_count() == errors).then_some(all)
 }
 
-fn expression_condition(
+/// A script or text that must be true by Maestro's rules.
+pub(super) fn expression_condition(
     value: &Value,
-    parameters: &Parameters,
+    of: &str,
     context: &mut ParseContext,
 ) -> Option<Condition> {
     if value.kind == ValueKind::Null {
-        let written = "true: (nothing)".to_owned();
-        return Some(Condition::Expression { written, android: false, ios: false });
+        let written = format!("{of}: (nothing)");
+        return Some(Condition::Expression { written, holds: false });
     }
-    let written = context.written(value, "`true`")?;
-    let on = |platform| expression::holds(written, parameters, platform);
-    match (on(Platform::Android), on(Platform::Ios)) {
-        (Ok(android), Ok(ios)) => {
-            Some(Condition::Expression { written: written.to_owned(), android, ios })
+    let written = context.written(value, of)?.trim().to_owned();
+    match context.fill(&written, &value.at, false) {
+        Ok(filled) => {
+            let holds = expression::is_true(&filled.into_text());
+            Some(Condition::Expression { written, holds })
         }
-        (Err(what), _) | (_, Err(what)) => {
+        Err(what) => {
             context.error(&value.at, what);
             None
         }

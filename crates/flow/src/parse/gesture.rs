@@ -5,7 +5,7 @@ use std::time::Duration;
 use thumbwire_device::{Key, KeyCode, Orientation, Point};
 
 use super::arguments::Arguments;
-use super::context::{Parameters, ParseContext, names};
+use super::context::{Filled, ParseContext, names};
 use super::selector::{element, has_selector};
 use super::value;
 use crate::plan::{Place, RelativePoint, SCROLL_DISTANCE, ScrollTo, StepKind, SwipeEnd, Touch};
@@ -80,9 +80,8 @@ pub(super) fn long_press(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let duration = match &mut arguments.map {
-        Some(map) => map.time("duration", parameters, context),
+        Some(map) => map.time("duration", context),
         None => None,
     };
     let held = Some(duration.unwrap_or(PRESS));
@@ -90,19 +89,18 @@ pub(super) fn long_press(
 }
 
 fn touch(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<Touch> {
-    let parameters = arguments.parameters();
     let once = |at| Touch { at, held: None, taps: 1, pause: PAUSE, again_if_unchanged: false };
     let Some(map) = &mut arguments.map else {
         return Some(once(Place::Element(arguments.element(context)?, None)));
     };
-    let taps = map.count("repeat", 1000, parameters, context).unwrap_or(1).max(1);
-    let pause = map.time("delay", parameters, context).unwrap_or(PAUSE);
-    let again = map.boolean("retryTapIfNoChange", parameters, context).unwrap_or_default();
+    let taps = map.count("repeat", 1000, context).unwrap_or(1).max(1);
+    let pause = map.time("delay", context).unwrap_or(PAUSE);
+    let again = map.boolean("retryTapIfNoChange", context).unwrap_or_default();
     // Hints of how long to wait for animations: each command waits for what it needs.
-    map.time("waitToSettleTimeoutMs", parameters, context);
-    map.boolean("waitUntilVisible", parameters, context);
+    map.time("waitToSettleTimeoutMs", context);
+    map.boolean("waitUntilVisible", context);
     let point = match map.take("point") {
-        Some(point) => Some(relative_point(point, "`point`", parameters, context)?),
+        Some(point) => Some(relative_point(point, "`point`", context)?),
         None => None,
     };
     let at = match point {
@@ -113,13 +111,11 @@ fn touch(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<To
 }
 
 /// `50%,50%` or `100,200`.
-fn relative_point(
-    value: &Value,
-    of: &str,
-    parameters: &Parameters,
-    context: &mut ParseContext,
-) -> Option<RelativePoint> {
-    let text = value::nonempty_text(value, of, parameters, context)?;
+fn relative_point(value: &Value, of: &str, context: &mut ParseContext) -> Option<RelativePoint> {
+    let text = match value::filled(value, of, context)? {
+        Filled::Known(text) => text,
+        Filled::Pending(_) => return Some(RelativePoint::Percent(50.0, 50.0)),
+    };
     let point = text.split_once(',').and_then(|(x, y)| {
         let (x, y) = (x.trim(), y.trim());
         match (x.strip_suffix('%'), y.strip_suffix('%')) {
@@ -147,28 +143,33 @@ fn relative_point(
 }
 
 pub(super) fn swipe(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
-    let duration = map.time("duration", parameters, context).unwrap_or(SWIPE);
-    map.time("waitToSettleTimeoutMs", parameters, context);
+    let duration = map.time("duration", context).unwrap_or(SWIPE);
+    map.time("waitToSettleTimeoutMs", context);
     if let (Some(start), Some(end)) = (map.take("start"), map.take("end")) {
-        let start = relative_point(start, "`start`", parameters, context);
-        let end = relative_point(end, "`end`", parameters, context);
+        let start = relative_point(start, "`start`", context);
+        let end = relative_point(end, "`end`", context);
         let (from, to) = (Place::Point(start?), SwipeEnd::Point(end?));
         return Some(StepKind::SwipeFrom { from, to, duration });
     }
     let from = match map.take("from") {
-        Some(from) => Some(element(from, "`from`", parameters, context)?),
+        Some(from) => {
+            let point = match from.entry("point") {
+                Some(point) => Some(relative_point(point, "`point`", context)?),
+                None => None,
+            };
+            Some(Place::Element(element(from, "`from`", context)?, point))
+        }
         None => None,
     };
-    let Some(direction) = map.one_of("direction", &DIRECTIONS, parameters, context) else {
+    let Some(direction) = map.one_of("direction", &DIRECTIONS, context) else {
         if !map.was_taken("direction") {
             context.error(map.at(), "`swipe` needs a `direction`, or `start` and `end`");
         }
         return None;
     };
     if let Some(from) = from {
-        let (from, to) = (Place::Element(from, None), SwipeEnd::Edge(direction));
+        let to = SwipeEnd::Edge(direction);
         return Some(StepKind::SwipeFrom { from, to, duration });
     }
     let (from, to) = match direction {
@@ -190,24 +191,31 @@ pub(super) fn scroll_until_visible(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let map = arguments.keys(context)?;
-    let direction = map.one_of("direction", &DIRECTIONS, parameters, context);
-    let within = map.time("timeout", parameters, context).unwrap_or(SCROLLING);
+    let direction = map.one_of("direction", &DIRECTIONS, context);
+    let within = match map.take("timeout") {
+        Some(value) => value::number(value, "`timeout`", [-1e9, 1e9], context)?,
+        None => -1.0,
+    };
+    // Maestro's rule for a negative time.
+    let within = Duration::try_from_secs_f64(within / 1000.0).unwrap_or(SCROLLING);
     // A slower finger only guards against skipping, and our scrolls skip nothing.
-    map.count("speed", 100, parameters, context);
-    map.time("waitToSettleTimeoutMs", parameters, context);
-    let share = map.count("visibilityPercentage", 100, parameters, context).unwrap_or(100);
-    let center = map.boolean("centerElement", parameters, context).unwrap_or_default();
+    map.take("speed").map(|value| value::number(value, "`speed`", [-1e9, 1e9], context));
+    map.time("waitToSettleTimeoutMs", context);
+    let share = match map.take("visibilityPercentage") {
+        Some(value) => value::number(value, "`visibilityPercentage`", [-1e6, 1e6], context)?,
+        None => 100.0,
+    };
+    let center = map.boolean("centerElement", context).unwrap_or_default();
     let Some(value) = map.take("element") else {
         context.error(map.at(), "`scrollUntilVisible` needs an `element`");
         return None;
     };
     Some(StepKind::ScrollTo(ScrollTo {
-        element: element(value, "`element`", parameters, context)?,
+        element: element(value, "`element`", context)?,
         direction: direction.unwrap_or(Direction::Down),
         within,
-        visible_share: f64::from(share) / 100.0,
+        visible_share: share.clamp(0.0, 100.0) / 100.0,
         center,
     }))
 }
@@ -221,7 +229,14 @@ pub(super) fn press_key(
     context: &mut ParseContext,
 ) -> Option<StepKind> {
     let at = &arguments.value.at;
-    let name = arguments.text("key", context)?;
+    let value = match &mut arguments.map {
+        Some(map) => map.take("key").unwrap_or(arguments.value),
+        None => arguments.value,
+    };
+    let name = match value::filled(value, &arguments.of, context)? {
+        Filled::Known(name) => name,
+        Filled::Pending(_) => return Some(StepKind::Act(Action::Press(Key::Home))),
+    };
     let key = KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
     let key = key.map(|(_, key)| *key);
     // Maestro has no name for most of Android's keys.
@@ -242,24 +257,26 @@ pub(super) fn set_orientation(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    const ORIENTATIONS: [(&str, Option<Orientation>); 4] = [
+    // Maestro passes over underscores, and capitals.
+    const ORIENTATIONS: [(&str, Option<Orientation>); 7] = [
         ("PORTRAIT", Some(Orientation::Portrait)),
         ("LANDSCAPE_LEFT", Some(Orientation::Landscape)),
         ("LANDSCAPE_RIGHT", Some(Orientation::Landscape)),
         ("UPSIDE_DOWN", None),
+        ("landscapeLeft", Some(Orientation::Landscape)),
+        ("landscapeRight", Some(Orientation::Landscape)),
+        ("upsideDown", None),
     ];
-    let parameters = arguments.parameters();
     let orientation = match &mut arguments.map {
-        Some(map) => map.one_of("orientation", &ORIENTATIONS, parameters, context),
-        None => value::one_of(arguments.value, &arguments.of, &ORIENTATIONS, parameters, context),
+        Some(map) => map.one_of("orientation", &ORIENTATIONS, context),
+        None => value::one_of(arguments.value, &arguments.of, &ORIENTATIONS, context),
     };
     match orientation? {
         Some(orientation) => Some(StepKind::Act(Action::SetOrientation(orientation))),
         None => {
             let what =
                 "`setOrientation: UPSIDE_DOWN` is not supported: use PORTRAIT or LANDSCAPE_LEFT";
-            context.error(&arguments.value.at, what);
-            None
+            Some(StepKind::Unavailable(what.into()))
         }
     }
 }
@@ -272,8 +289,7 @@ pub(super) fn action(
     let these = ["back", "hideKeyboard", "scroll", "clearKeychain", "pasteText"];
     if matches!(arguments.value.kind, ValueKind::Text(_)) {
         let named: Vec<(&str, &str)> = these.iter().map(|name| (*name, *name)).collect();
-        let name =
-            value::one_of(arguments.value, &arguments.of, &named, arguments.parameters(), context)?;
+        let name = value::one_of(arguments.value, &arguments.of, &named, context)?;
         return Some(match name {
             "back" => back(),
             "hideKeyboard" => StepKind::HideKeyboard,

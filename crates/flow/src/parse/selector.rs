@@ -3,7 +3,7 @@
 //! Start with [`element`] for a value that is nothing but a selector, and [`element_keys`] for a
 //! command that has the keys of a selector among its own.
 
-use super::context::{MapReader, Parameters, ParseContext, names};
+use super::context::{Filled, MapReader, ParseContext, names};
 use super::value;
 use crate::element_pattern::{
     ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
@@ -12,9 +12,10 @@ use crate::error::SourceLocation;
 use crate::yaml::{Value, ValueKind};
 
 /// The keys that describe an element.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "text",
     "id",
+    "css",
     "class",
     "index",
     "above",
@@ -35,6 +36,19 @@ const KEYS: [&str; 20] = [
     "traits",
 ];
 
+/// Keys that Maestro reads in any selector, and uses in few.
+const NOT_IN_SELECTORS: [&str; 9] = [
+    "label",
+    "point",
+    "waitToSettleTimeoutMs",
+    "retryTapIfNoChange",
+    "waitUntilVisible",
+    "repeat",
+    "delay",
+    "start",
+    "end",
+];
+
 const SIDES: [(&str, Side); 4] = [
     ("above", Side::Above),
     ("below", Side::Below),
@@ -46,19 +60,20 @@ const SIDES: [(&str, Side); 4] = [
 pub(super) fn element(
     value: &Value,
     of: &str,
-    parameters: &Parameters,
     context: &mut ParseContext,
 ) -> Option<Box<ElementPattern>> {
     if let ValueKind::Text(_) = value.kind {
-        let text = Some(pattern(value, of, parameters, context)?);
+        let text = Some(pattern(value, of, context)?);
         return Some(Box::new(ElementPattern { text, ..ElementPattern::default() }));
     }
     let mut map = context.map(value, of)?;
     // Maestro accepts these in every selector; only a command's own have a meaning.
-    for key in ["label", "optional", "waitToSettleTimeoutMs", "retryTapIfNoChange"] {
+    for key in NOT_IN_SELECTORS {
         map.take(key);
     }
-    let found = element_keys(&mut map, of, parameters, context);
+    // Maestro: a command is optional if its element is (`MaestroCommand.elementSelector`).
+    context.has_optional_element |= map.boolean("optional", context).unwrap_or_default();
+    let found = element_keys(&mut map, of, context);
     map.end(context, of);
     found
 }
@@ -72,7 +87,6 @@ pub(super) fn has_selector(map: &MapReader<'_>) -> bool {
 pub(super) fn element_keys(
     map: &mut MapReader<'_>,
     of: &str,
-    parameters: &Parameters,
     context: &mut ParseContext,
 ) -> Option<Box<ElementPattern>> {
     if !has_selector(map) {
@@ -89,34 +103,41 @@ pub(super) fn element_keys(
     let ElementPattern { text, id, class, .. } = &mut *found;
     for (key, part) in [("text", text), ("id", id), ("class", class)] {
         let value = map.take(key);
-        *part = value.and_then(|value| pattern(value, &format!("`{key}`"), parameters, context));
+        *part = value.and_then(|value| pattern(value, &format!("`{key}`"), context));
     }
     for (key, side) in SIDES {
-        if let Some(other) = nested(map, key, parameters, context) {
+        if let Some(other) = nested(map, key, context) {
             found.beside.push((side, *other));
         }
     }
-    found.parent = nested(map, "childOf", parameters, context);
-    found.child = nested(map, "containsChild", parameters, context);
+    found.parent = nested(map, "childOf", context);
+    found.child = nested(map, "containsChild", context);
     if let Some(list) = map.take("containsDescendants") {
         let of = "`containsDescendants`";
         let all = context.list(list, of).iter();
-        let all = all.filter_map(|one| element(one, of, parameters, context));
+        let all = all.filter_map(|one| element(one, of, context));
         found.descendants = all.map(|one| *one).collect();
     }
-    found.index = map.count("index", 10_000, parameters, context).map(|n| n as usize);
-    let mut state = |key: &'static str| map.boolean(key, parameters, context);
+    if let Some(value) = map.take("index") {
+        let number = value::number(value, "`index`", [-10_000.0, 10_000.0], context);
+        // Maestro drops a fraction too.
+        found.index = number.map(|number| number as i32);
+    }
+    if let Some(value) = map.take("css") {
+        found.id = css_id(value, context);
+    }
+    let mut state = |key: &'static str| map.boolean(key, context);
     let [enabled, checked, focused, selected, clickable] =
         ["enabled", "checked", "focused", "selected", "clickable"].map(&mut state);
     found.states = ElementStates { enabled, checked, focused, selected, clickable };
     let mut pixels = |key: &'static str| {
-        let number = map.count(key, 100_000, parameters, context)?;
+        let number = map.count(key, 100_000, context)?;
         i32::try_from(number).ok()
     };
     let [width, height, tolerance] = ["width", "height", "tolerance"].map(&mut pixels);
     found.size = ElementSize { width, height, tolerance: tolerance.unwrap_or_default() };
     if let Some(list) = map.take("traits") {
-        found.traits = traits(list, parameters, context);
+        found.traits = traits(list, context);
     }
     (context.error_count() == errors).then_some(found)
 }
@@ -124,20 +145,20 @@ pub(super) fn element_keys(
 fn nested(
     map: &mut MapReader<'_>,
     key: &'static str,
-    parameters: &Parameters,
     context: &mut ParseContext,
 ) -> Option<Box<ElementPattern>> {
     let value = map.take(key)?;
-    element(value, &format!("`{key}`"), parameters, context)
+    let is_optional = context.has_optional_element;
+    let found = element(value, &format!("`{key}`"), context);
+    context.has_optional_element = is_optional;
+    found
 }
 
-fn pattern(
-    value: &Value,
-    of: &str,
-    parameters: &Parameters,
-    context: &mut ParseContext,
-) -> Option<TextPattern> {
-    let text = value::nonempty_text(value, of, parameters, context)?;
+fn pattern(value: &Value, of: &str, context: &mut ParseContext) -> Option<TextPattern> {
+    let text = match value::filled(value, of, context)? {
+        Filled::Known(text) => text,
+        Filled::Pending(text) => return Some(TextPattern::literal(&text)),
+    };
     match TextPattern::new(&text) {
         Ok(pattern) => Some(pattern),
         Err(what) => {
@@ -148,9 +169,26 @@ fn pattern(
     }
 }
 
+/// The id that a selector of CSS names: the tree has the ids of a page's elements, and neither
+/// their classes nor their tags.
+fn css_id(value: &Value, context: &mut ParseContext) -> Option<TextPattern> {
+    let selector = value::nonempty_text(value, "`css`", context)?;
+    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+    match selector.trim().strip_prefix('#').filter(|name| is_name(name)) {
+        Some(id) => Some(TextPattern::literal(id)),
+        None => {
+            let what = format!(
+                "`css: {selector}` is not supported: of a page only texts and ids (`#id`) can be read; use `text` or `id`"
+            );
+            context.error(&value.at, what);
+            None
+        }
+    }
+}
+
 /// `traits: text`, or several separated by spaces.
-fn traits(value: &Value, parameters: &Parameters, context: &mut ParseContext) -> Vec<ElementTrait> {
-    let Some(all) = value::nonempty_text(value, "`traits`", parameters, context) else {
+fn traits(value: &Value, context: &mut ParseContext) -> Vec<ElementTrait> {
+    let Some(all) = value::nonempty_text(value, "`traits`", context) else {
         return Vec::new();
     };
     let words = all.split([' ', ',']).filter(|word| !word.is_empty());

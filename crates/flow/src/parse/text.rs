@@ -14,20 +14,23 @@ const LENGTH: u32 = 8;
 const MAX_LENGTH: u32 = 10_000;
 
 pub(super) fn input(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let value = match &mut arguments.map {
-        Some(map) => match map.take("text") {
-            Some(text) => text,
-            None => {
-                context.error(map.at(), "`inputText` needs `text`");
-                return None;
+        Some(map) => {
+            let text = map.take("text");
+            map.pass_over(context, &arguments.of);
+            match text {
+                Some(text) => text,
+                None => {
+                    context.error(map.at(), "`inputText` needs `text`");
+                    return None;
+                }
             }
-        },
+        }
         None => arguments.value,
     };
     // An empty text types nothing.
     let written = context.written(value, &arguments.of)?.to_owned();
-    let text = value::text(value, &arguments.of, parameters, context)?;
+    let text = value::text(value, &arguments.of, context)?;
     Some(StepKind::Type { text, written })
 }
 
@@ -35,9 +38,8 @@ pub(super) fn input_random(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = arguments.parameters();
     let length = match &mut arguments.map {
-        Some(map) => map.count("length", MAX_LENGTH, parameters, context).unwrap_or(LENGTH),
+        Some(map) => map.count("length", MAX_LENGTH, context).unwrap_or(LENGTH),
         None => LENGTH,
     };
     Some(StepKind::TypeRandom(match arguments.name {
@@ -54,13 +56,12 @@ pub(super) fn input_random(
 /// Without a number, Maestro erases up to 50 characters; we erase the field.
 pub(super) fn erase(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     const MAX_ERASED: u32 = 1000;
-    let parameters = arguments.parameters();
     let count = match (&mut arguments.map, &arguments.value.kind) {
-        (Some(map), _) => map.count("charactersToErase", MAX_ERASED, parameters, context),
+        (Some(map), _) => map.count("charactersToErase", MAX_ERASED, context),
         (None, ValueKind::Null) => None,
         (None, _) => {
             let range = [0.0, f64::from(MAX_ERASED)];
-            let count = value::number(arguments.value, &arguments.of, range, parameters, context)?;
+            let count = value::number(arguments.value, &arguments.of, range, context)?;
             Some(count as u32)
         }
     };

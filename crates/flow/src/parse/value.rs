@@ -2,39 +2,49 @@
 
 use std::time::Duration;
 
-use super::context::{MapReader, Parameters, ParseContext, suggestion};
-use super::expression;
+use super::context::{Filled, MapReader, ParseContext, suggestion};
 use crate::error::nearest;
 use crate::yaml::Value;
 
 /// The longest time accepted anywhere, in milliseconds: one day.
 const MAX_TIME: f64 = 86_400_000.0;
 
-/// A text with its expressions replaced.
-pub(crate) fn text(
+/// A text with its `${…}` replaced as far as they are known.
+pub(crate) fn text(value: &Value, of: &str, context: &mut ParseContext<'_>) -> Option<String> {
+    filled(value, of, context).map(Filled::into_text)
+}
+
+/// The same, for what must be more than a text once it is known.
+pub(crate) fn filled(value: &Value, of: &str, context: &mut ParseContext<'_>) -> Option<Filled> {
+    let written = context.written(value, of)?;
+    context.fill(written, &value.at, true).map_err(|what| context.error(&value.at, what)).ok()
+}
+
+/// A text that is known when the file is read.
+pub(crate) fn known_text(
     value: &Value,
     of: &str,
-    parameters: &Parameters,
-    context: &mut ParseContext,
+    context: &mut ParseContext<'_>,
 ) -> Option<String> {
-    let written = context.written(value, of)?;
-    match expression::fill(written, parameters) {
-        Ok(text) => Some(text),
-        Err(what) => {
+    match filled(value, of, context)? {
+        Filled::Known(text) if !text.is_empty() => return Some(text),
+        Filled::Known(_) => context.error(&value.at, format!("{of} must not be empty")),
+        Filled::Pending(_) => {
+            let what =
+                format!("{of} must be known before the flow runs; Maestro does not evaluate it");
             context.error(&value.at, what);
-            None
         }
     }
+    None
 }
 
 /// A text that is not empty.
 pub(crate) fn nonempty_text(
     value: &Value,
     of: &str,
-    parameters: &Parameters,
-    context: &mut ParseContext,
+    context: &mut ParseContext<'_>,
 ) -> Option<String> {
-    let text = text(value, of, parameters, context)?;
+    let text = text(value, of, context)?;
     if text.is_empty() {
         context.error(&value.at, format!("{of} must not be empty"));
         return None;
@@ -42,14 +52,17 @@ pub(crate) fn nonempty_text(
     Some(text)
 }
 
+/// A number; the least one while it is not known.
 pub(crate) fn number(
     value: &Value,
     of: &str,
     [min, max]: [f64; 2],
-    parameters: &Parameters,
-    context: &mut ParseContext,
+    context: &mut ParseContext<'_>,
 ) -> Option<f64> {
-    let text = text(value, of, parameters, context)?;
+    let text = match filled(value, of, context)? {
+        Filled::Known(text) => text,
+        Filled::Pending(_) => return Some(min.max(1.0).min(max)),
+    };
     let number = text.replace('_', "").trim().parse::<f64>().ok();
     let number = number.filter(|number| (min..=max).contains(number));
     if number.is_none() {
@@ -62,24 +75,18 @@ pub(crate) fn number(
 /// Reads the values of a map's keys.
 impl MapReader<'_> {
     /// The text under this key; `None` if there is none or it is wrong.
-    pub(crate) fn text(
-        &mut self,
-        key: &'static str,
-        parameters: &Parameters,
-        context: &mut ParseContext,
-    ) -> Option<String> {
+    pub(crate) fn text(&mut self, key: &'static str, context: &mut ParseContext) -> Option<String> {
         let value = self.take(key)?;
-        nonempty_text(value, &format!("`{key}`"), parameters, context)
+        nonempty_text(value, &format!("`{key}`"), context)
     }
 
     /// The boolean under this key.
     pub(crate) fn boolean(
         &mut self,
         key: &'static str,
-        parameters: &Parameters,
         context: &mut ParseContext,
     ) -> Option<bool> {
-        self.one_of(key, &[("true", true), ("false", false)], parameters, context)
+        self.one_of(key, &[("true", true), ("false", false)], context)
     }
 
     /// The whole number under this key, up to `max`.
@@ -87,12 +94,11 @@ impl MapReader<'_> {
         &mut self,
         key: &'static str,
         max: u32,
-        parameters: &Parameters,
         context: &mut ParseContext,
     ) -> Option<u32> {
         let value = self.take(key)?;
         let range = [0.0, f64::from(max)];
-        let number = number(value, &format!("`{key}`"), range, parameters, context)?;
+        let number = number(value, &format!("`{key}`"), range, context)?;
         // Within the range; Maestro drops a fraction too.
         Some(number as u32)
     }
@@ -101,11 +107,10 @@ impl MapReader<'_> {
     pub(crate) fn time(
         &mut self,
         key: &'static str,
-        parameters: &Parameters,
         context: &mut ParseContext,
     ) -> Option<Duration> {
         let value = self.take(key)?;
-        let number = number(value, &format!("`{key}`"), [0.0, MAX_TIME], parameters, context)?;
+        let number = number(value, &format!("`{key}`"), [0.0, MAX_TIME], context)?;
         Some(Duration::from_secs_f64(number / 1000.0))
     }
 
@@ -114,11 +119,10 @@ impl MapReader<'_> {
         &mut self,
         key: &'static str,
         these: &[(&str, T)],
-        parameters: &Parameters,
         context: &mut ParseContext,
     ) -> Option<T> {
         let value = self.take(key)?;
-        one_of(value, &format!("`{key}`"), these, parameters, context)
+        one_of(value, &format!("`{key}`"), these, context)
     }
 }
 
@@ -127,10 +131,12 @@ pub(crate) fn one_of<T: Copy>(
     value: &Value,
     of: &str,
     these: &[(&str, T)],
-    parameters: &Parameters,
     context: &mut ParseContext,
 ) -> Option<T> {
-    let text = text(value, of, parameters, context)?;
+    let text = match filled(value, of, context)? {
+        Filled::Known(text) => text,
+        Filled::Pending(_) => return these.first().map(|(_, it)| *it),
+    };
     if let Some((_, it)) = these.iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim())) {
         return Some(*it);
     }

@@ -302,7 +302,6 @@ impl ModelFlags {
             _ => None,
         };
         let whole = Duration::from_secs(self.model_timeout);
-        let through = config.proxy.as_ref();
         Ok(Settings {
             base_url,
             key,
@@ -313,11 +312,16 @@ impl ModelFlags {
             json_schema: self.json_schema,
             tool_calls: self.tool_calls,
             max_tokens: self.max_output_tokens,
-            through: through
-                .map(|it| ProxySettings { proxy: it.address.clone(), except: it.except.clone() }),
+            through: proxy(config),
             script,
         })
     }
+}
+
+/// The proxy for servers on the internet.
+pub(super) fn proxy(config: &Config) -> Option<ProxySettings> {
+    let proxy = config.proxy.as_ref()?;
+    Some(ProxySettings { proxy: proxy.address.clone(), except: proxy.except.clone() })
 }
 
 /// Both screenshots, as in the UFO MobileAgent strategy, where the model takes pictures.

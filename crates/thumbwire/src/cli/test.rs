@@ -3,12 +3,18 @@
 //! Exit codes: 0 all passed, 1 a case failed, 2 a file is invalid, 3 no phone, 4 the run timed out,
 //! 5 refused by policy, 130 interrupted.
 
+mod check;
+mod script_hosts;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::script_hosts::ScriptHosts;
 use super::flow_view::FlowView;
+use super::model_flags;
 use super::run_goal::{FOREVER, RunFlags, interrupts};
 use super::run_setup::{self, AppToolPerform, FlowGoalRunner};
 use super::shutdown::INTERRUPTED;
@@ -16,12 +22,12 @@ use super::style::Style;
 use super::styled_output::StyledOutput;
 use super::terminal_prompt::{self, PauseOutput};
 use super::{CliError, exit_code, print_error, trace};
-use crate::config::Config;
+use crate::config::{Config, maestro_variables};
 use thumbwire_agent::{Budgets, RedactedPerform};
 use thumbwire_base::files::{self, Folder};
-use thumbwire_core::action::{Call, NoUser, Perform};
+use thumbwire_core::action::{Call, NoUser};
 use thumbwire_core::artifacts::ArtifactStore;
-use thumbwire_core::event::EventSink;
+use thumbwire_core::event::{EventSink, NoEvents};
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::SessionOptions;
 use thumbwire_flow::{
@@ -46,6 +52,9 @@ pub(super) struct Arguments {
     /// that is called `.maestro` or has a `config.yaml`]
     #[arg(long, value_name = "DIR")]
     input: Option<PathBuf>,
+    /// Only read and check the flows, without a phone: list their cases, and what may go wrong
+    #[arg(long)]
+    check: bool,
     #[command(flatten)]
     common: RunFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
@@ -78,9 +87,12 @@ pub(super) struct Arguments {
     /// Allow flows to clear app data (`clearState`)
     #[arg(long, help_heading = PERMISSIONS)]
     allow_reset: bool,
-    /// Allow flows to install apps (`installApp`)
+    /// Allow flows to install apps (`installApp`) and to copy media to the phone (`addMedia`)
     #[arg(long, help_heading = PERMISSIONS)]
     allow_install: bool,
+    /// Allow scripts of flows to reach HOST or HOST:PORT over HTTP (repeatable)
+    #[arg(long, value_name = "HOST", help_heading = PERMISSIONS)]
+    allow_network: Vec<String>,
 }
 
 /// The largest file that a flow names, in bytes.
@@ -128,13 +140,18 @@ pub(super) fn is_flow(word: &str) -> bool {
 
 /// Runs the flows. Steps with a goal use the model, if one was named.
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let folders = FlowFolders::of(&arguments);
+    let read = read_all(&arguments, &folders)?;
+    if arguments.check {
+        return check::report(&read, &arguments.param);
+    }
+    let flows = read.runnable()?;
     let common = &arguments.common;
     let config = &common.sources.applied_to(config)?;
     common.model.check_prices(&common.limits)?;
     let model = common.model.open_named(config)?;
     let vault = run_setup::secrets(&common.secret)?;
-    let folders = FlowFolders::of(&arguments);
-    let flows = read_all(&arguments, &folders)?;
+    let network = ScriptHosts::of(&arguments.allow_network, model_flags::proxy(config));
     let phones = super::phones(config, arguments.device.iter().map(String::as_str));
     let named = arguments.device.first().cloned();
     let options = SessionOptions {
@@ -156,7 +173,15 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         folder: folder.display().to_string(),
     });
     let goals = goals.as_ref().map(|goals| goals as &dyn RunGoal);
-    let ended = run_on((&arguments, &folders), flows, folder, perform, goals, config.colours).await;
+    let runner = FlowRunner {
+        perform,
+        options: arguments.options(&folder),
+        events: Arc::new(NoEvents),
+        goals,
+        goldens: Some(&folders),
+        network: Some(Arc::new(network)),
+    };
+    let ended = run_on(&arguments, flows, folder, runner, config.colours).await;
     // A cancelled question may have left the echo off.
     terminal_prompt::show_again();
     session.end().await;
@@ -165,23 +190,16 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 
 /// Runs the flows through `perform`, shows them, and writes the results.
 async fn run_on(
-    (arguments, folders): (&Arguments, &FlowFolders),
+    arguments: &Arguments,
     flows: Vec<Flow>,
     folder: PathBuf,
-    perform: Arc<dyn Perform>,
-    goals: Option<&dyn RunGoal>,
+    runner: FlowRunner<'_>,
     colours: bool,
 ) -> Result<u8, CliError> {
     // With several phones, the lines of cases and the questions of goals would be interleaved.
     let is_single = arguments.device.len() < 2;
     let view = Arc::new(FlowView::new(colours, is_single, arguments.view()));
-    let runner = FlowRunner {
-        perform,
-        options: arguments.options(&folder),
-        events: Arc::clone(&view) as Arc<dyn EventSink>,
-        goals,
-        goldens: Some(folders),
-    };
+    let runner = FlowRunner { events: Arc::clone(&view) as Arc<dyn EventSink>, ..runner };
     let ask = match is_single && !arguments.common.no_ask {
         true => terminal_prompt::person(Some(view.status_line() as Arc<dyn PauseOutput>)),
         false => Arc::new(NoUser),
@@ -240,7 +258,9 @@ impl Arguments {
 fn refused(error: FlowRunError) -> CliError {
     let code = match &error {
         FlowRunError::Reset { .. } | FlowRunError::Install { .. } | FlowRunError::Goal { .. } => 5,
-        FlowRunError::NoSuchCase { .. } => 2,
+        FlowRunError::NoSuchCase { .. }
+        | FlowRunError::Needs { .. }
+        | FlowRunError::Platform { .. } => 2,
         FlowRunError::Phone(failure) => exit_code(&failure.cause),
     };
     match error {
@@ -330,13 +350,37 @@ fn absolute(path: &Path) -> PathBuf {
     thumbwire_flow::plain(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
-/// Reads all flows, or reports all errors in them.
-fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<Vec<Flow>, CliError> {
-    let parameters = arguments.param.iter().cloned().collect();
-    let (mut flows, mut wrong) = (Vec::new(), Vec::new());
-    let mut skipped = 0;
-    for path in &arguments.flows {
-        let (mut workspace, files) = flow_files(path)?;
+/// The flows to run or to check, and what is wrong with others.
+struct ReadFlows {
+    flows: Vec<Flow>,
+    /// Each once.
+    errors: Vec<String>,
+    /// How many have other tags.
+    skipped: usize,
+}
+
+impl ReadFlows {
+    /// The flows, if all are right.
+    fn runnable(self) -> Result<Vec<Flow>, CliError> {
+        if !self.errors.is_empty() {
+            let text = format!("invalid flows, nothing was run:\n{}", self.errors.join("\n"));
+            return Err(CliError::usage(text));
+        }
+        if self.flows.is_empty() && self.skipped > 0 {
+            let text = format!("no flow has the tags to run; {} have others", self.skipped);
+            return Err(CliError::usage(text));
+        }
+        Ok(self.flows)
+    }
+}
+
+/// Reads all flows.
+fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<ReadFlows, CliError> {
+    let mut parameters: BTreeMap<String, String> = maestro_variables().collect();
+    parameters.extend(arguments.param.iter().cloned());
+    let mut read = ReadFlows { flows: Vec::new(), errors: Vec::new(), skipped: 0 };
+    for (number, path) in arguments.flows.iter().enumerate() {
+        let (mut workspace, files) = flow_files(path, folders)?;
         workspace.include_tags.extend_from_slice(&arguments.selection.include_tags);
         workspace.exclude_tags.extend_from_slice(&arguments.selection.exclude_tags);
         let mut together = Vec::new();
@@ -348,33 +392,37 @@ fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<Vec<Flow>, C
         for file in files {
             match thumbwire_flow::read(&file.display().to_string(), &parameters, &text_of) {
                 Ok(flow) if workspace.selects(&flow) => together.push(flow),
-                Ok(_) => skipped += 1,
-                Err(errors) => wrong.extend(errors.iter().map(ToString::to_string)),
+                Ok(_) => read.skipped += 1,
+                Err(errors) => {
+                    for error in errors.iter().map(ToString::to_string) {
+                        // Several flows may run the same wrong file.
+                        if !read.errors.contains(&error) {
+                            read.errors.push(error);
+                        }
+                    }
+                }
             }
         }
-        workspace.sort(&mut together);
-        flows.extend(together);
+        workspace.sort(&mut together, number);
+        read.flows.extend(together);
     }
-    if !wrong.is_empty() {
-        let text = format!("invalid flows, nothing was run:\n{}", wrong.join("\n"));
-        return Err(CliError::usage(text));
-    }
-    if flows.is_empty() && skipped > 0 {
-        return Err(CliError::usage(format!("no flow has the tags to run; {skipped} have others")));
-    }
-    Ok(flows)
+    Ok(read)
 }
 
 /// A named file, or the flows of a folder: those that its `config.yaml` names, else those directly
 /// in it. Subfolders may hold flows that these include.
-fn flow_files(path: &Path) -> Result<(Workspace, Vec<PathBuf>), CliError> {
+fn flow_files(path: &Path, folders: &FlowFolders) -> Result<(Workspace, Vec<PathBuf>), CliError> {
     if !path.is_dir() {
         return Ok((Workspace::default(), vec![path.to_owned()]));
     }
     let workspace = workspace(path)?;
     let mut inside = Vec::new();
     walk(path, "", &mut inside)?;
-    inside.retain(|name| workspace.takes(name));
+    // A file that cannot be read is refused later, with its reason.
+    let is_config = |name: &str| {
+        folders.read_text(&path.join(name)).is_ok_and(|text| Workspace::is_config(&text))
+    };
+    inside.retain(|name| workspace.takes(name) && !is_config(name));
     inside.sort();
     if inside.is_empty() {
         return Err(CliError::usage(format!("no flow (*.yaml) in {}", path.display())));

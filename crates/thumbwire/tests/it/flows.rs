@@ -87,6 +87,7 @@ impl Bench {
             events: Arc::new(terminal),
             goals: None,
             goldens: Some(&self.goldens),
+            network: None,
         };
         let report = run.run(&Call::with_timeout(within), flows).await;
         let output = output.lock().unwrap().clone();
@@ -230,21 +231,20 @@ fn circular_and_exploding_runs_are_refused() {
     assert!(errors[0].what.contains("more than 20000 steps"), "{errors:?}");
 }
 
-#[test]
-fn env_of_a_case_and_of_a_call_override_the_file() {
+#[tokio::test(start_paused = true)]
+async fn env_of_a_case_and_of_a_call_override_the_file() {
     let files = |path: &Path| {
         Ok(match path.to_str() {
-            Some("a.yaml") => "appId: a.b\nenv: { A: file, B: \"${B || 'file'}\" }\n---\n- case:\n    name: c\n    env: { C: case }\n    commands:\n    - inputText: ${A} ${B} ${C}\n    - runFlow: { file: b.yaml, env: { A: call } }\n",
-            Some("b.yaml") => "appId: a.b\nenv: { D: own }\n---\n- inputText: ${A} ${B} ${C} ${D}\n",
+            Some("a.yaml") => "appId: com.android.notes\nenv: { A: file, B: \"${B || 'file'}\" }\n---\n- case:\n    name: c\n    env: { C: case }\n    commands:\n    - assertTrue: ${A + B + C == 'fileoutsidecase'}\n    - runFlow: { file: b.yaml, env: { A: call } }\n    - assertTrue: ${A + typeof D == 'fileundefined'}\n",
+            Some("b.yaml") => "appId: a.b\nenv: { D: \"${A}+\" }\n---\n- assertTrue: ${A + B + C + D == 'calloutsidecasecall+'}\n",
             _ => return Err("no such file".to_owned()),
         }
         .to_owned())
     };
     let outside = [("B".to_owned(), "outside".to_owned())].into();
     let flow = read("a.yaml", &outside, &files).unwrap();
-    let out = format!("{:?}", flow.cases[0].steps);
-    assert!(out.contains("text: \"file outside case\""), "{out}");
-    assert!(out.contains("text: \"call outside case own\""), "{out}");
+    let (report, said) = Bench::new().run(vec![flow], Options::default(), HOUR).await;
+    assert_eq!(report.unwrap().count(Verdict::Passed), 1, "{said}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -195,8 +195,14 @@ async fn a_flow_and_a_client_do_not_interfere() {
     let run = async || {
         let options = Options { folder: None, ..Options::default() };
         let perform = Arc::clone(&session) as Arc<dyn Perform>;
-        let runner =
-            FlowRunner { perform, options, events: Arc::new(NoEvents), goals: None, goldens: None };
+        let runner = FlowRunner {
+            perform,
+            options,
+            events: Arc::new(NoEvents),
+            goals: None,
+            goldens: None,
+            network: None,
+        };
         let flow = flow(FLOW).unwrap();
         runner.run(&Call::with_timeout(Duration::from_secs(60)), vec![flow]).await
     };

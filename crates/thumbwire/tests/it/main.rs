@@ -40,6 +40,8 @@ mod flows_judged;
 mod flows_maestro;
 mod flows_report;
 mod flows_run;
+mod flows_scripts;
+mod flows_workspaces;
 mod groups;
 mod guarded;
 mod helper;

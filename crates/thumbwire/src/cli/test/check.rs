@@ -1,0 +1,46 @@
+//! `thumbwire test --check`: what is known of flows without a phone.
+
+use super::ReadFlows;
+use crate::cli::{CliError, print};
+
+/// Prints the cases, what may go wrong, and what is wrong. Exit code 2 if something is wrong.
+pub(super) fn report(read: &ReadFlows, parameters: &[(String, String)]) -> Result<u8, CliError> {
+    let (mut text, mut cases) = (String::new(), 0);
+    for flow in &read.flows {
+        text.push_str(&format!("{}\n", flow.file));
+        for case in &flow.cases {
+            text.push_str(&format!("  {}\n", case.name));
+            cases += 1;
+        }
+    }
+    let mut warnings: Vec<String> = Vec::new();
+    for (name, _) in parameters {
+        if !read.flows.iter().any(|flow| flow.uses_parameter(name)) {
+            warnings.push(format!("nothing uses --param {name}"));
+        }
+    }
+    for warning in read.flows.iter().flat_map(|flow| flow.warnings()) {
+        let warning = format!("{}: {}", warning.at, warning.what);
+        // Several flows may run the same file.
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+    for (title, lines) in [("Warnings", &warnings), ("Errors", &read.errors)] {
+        if !lines.is_empty() {
+            text.push_str(&format!("\n{title}:\n{}\n", lines.join("\n")));
+        }
+    }
+    let skipped = match read.skipped {
+        0 => String::new(),
+        skipped => format!(" · {skipped} flows with other tags"),
+    };
+    text.push_str(&format!(
+        "\n{cases} cases in {} flows{skipped} · {} warnings · {} errors\n",
+        read.flows.len(),
+        warnings.len(),
+        read.errors.len()
+    ));
+    print(&text)?;
+    Ok(if read.errors.is_empty() { 0 } else { 2 })
+}
