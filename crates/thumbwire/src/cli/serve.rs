@@ -552,7 +552,7 @@ async fn listeners(
         listener = listener.for_others(http.allow_host.clone());
     }
     let url = listener.url().map_err(|error| CliError::failed(error.to_string()))?;
-    let listeners = vec![(listener, arguments.served_toolset())];
+    let listeners = vec![(listener, arguments.served_toolset(config))];
     Ok(Some((listeners, access(&arguments.http, &url, config)?)))
 }
 
