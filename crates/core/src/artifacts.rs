@@ -18,6 +18,8 @@ use std::time::{Duration, SystemTime};
 use thumbwire_base::{files, lock};
 use tokio::fs;
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::{FileNameError, LocalFile, check_name};
 
 /// The maximum number of files with the same name.
@@ -32,7 +34,8 @@ pub struct ArtifactStore {
 }
 
 /// A folder under the root.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Folder {
     /// Screenshots and recordings.
     Assets,
@@ -43,6 +46,12 @@ pub enum Folder {
 }
 
 impl Folder {
+    /// The folder with this name; that for files copied from phones, if there is none.
+    pub fn of_name(name: &str) -> Self {
+        let all = [Self::Assets, Self::Logs, Self::Files];
+        all.into_iter().find(|folder| folder.name() == name).unwrap_or(Self::Files)
+    }
+
     /// Its name, as in the examples of the Android MCP server reference.
     pub fn name(self) -> &'static str {
         match self {

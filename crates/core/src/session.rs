@@ -76,7 +76,7 @@ use leasing::Leases;
 use local_files::LocalFiles;
 use monitors::Monitors;
 use recordings::{RecordingRequest, Recordings};
-pub use remote::RemotePhones;
+pub use remote::{FilesHere, RemotePhones};
 use selection::SelectedDevices;
 
 /// The part of a call's time reserved for probing a phone that stopped answering.

@@ -6,6 +6,7 @@
 //! says whether the act may have happened.
 
 mod places;
+mod transfers;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,7 +23,7 @@ use thumbwire_core::action::{
     Action, Call, Cause, ClientId, ClientName, DeviceKind, Failure, ListedDevice, Outcome, Scope,
     UserAnswer,
 };
-use thumbwire_core::session::RemotePhones;
+use thumbwire_core::session::{FilesHere, RemotePhones};
 use thumbwire_device::SideEffect;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -30,7 +31,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::connection::{ConnectError, Connection};
 use crate::message::{
-    Assembly, FromNode, NODES, Reserved, SILENCE, SentCall, SentClient, TakenOver, ToNode, send,
+    Assembly, FromNode, LeavingFile, NODES, Reserved, SILENCE, SentCall, SentClient, TakenOver,
+    ToNode, send,
 };
 use crate::registry::{PhoneEntry, RENEWAL, parts_of};
 use crate::selector::Selector;
@@ -133,13 +135,19 @@ impl RemotePhones for Door {
         Selector::is_meant(id) || self.shared.places.knows(id)
     }
 
-    async fn perform(&self, device: &str, call: &Call, action: Action) -> Result<Outcome, Failure> {
+    async fn perform(
+        &self,
+        device: &str,
+        call: &Call,
+        action: Action,
+        files: &FilesHere<'_>,
+    ) -> Result<Outcome, Failure> {
         let client = self.shared.sent_client(&call.client);
         let device = match Selector::is_meant(device) {
             true => self.shared.choose(device, &client, call).await?,
             false => device.to_owned(),
         };
-        self.shared.perform(&device, client, call, action).await
+        self.shared.perform(&device, client, call, action, files).await
     }
 
     async fn client_left(&self, client: &ClientId) {
@@ -160,6 +168,7 @@ impl SharedDoor {
         client: SentClient,
         call: &Call,
         action: Action,
+        files: &FilesHere<'_>,
     ) -> Result<Outcome, Failure> {
         let Some((node, id)) = parts_of(phone) else { return Err(not_listed(phone)) };
         let may_change = action.scope() == Scope::Act;
@@ -172,6 +181,7 @@ impl SharedDoor {
         };
         lock(&self.known_to).entry(client.clone()).or_default().insert(node.to_owned());
         let leased = (client.clone(), phone.to_owned());
+        let file = self.send_file((node, phone), call, &action, files).await?;
         let left = call.deadline.saturating_duration_since(Instant::now());
         let time = left.saturating_sub(ON_THE_WAY.min(left / 4));
         let mut sent = SentCall::of(call, client, id.to_owned(), time);
@@ -179,10 +189,14 @@ impl SharedDoor {
         let inbox = self.connection.client.new_inbox();
         let words = self.subscribe(&inbox, phone).await?;
         let subject = format!("{NODES}.{node}");
-        let request = ToNode::Perform { call: sent, action };
+        let request = ToNode::Perform { call: sent, action, file };
         let sending = send(&self.connection.client, &subject, Some(&inbox), &request).await;
         sending.map_err(|error| Failure::from(not_connected(phone, error.to_string())))?;
-        let (result, lease) = self.follow(phone, words, call, may_change).await?;
+        let CallEnd { mut result, lease, files: left } =
+            self.follow(phone, words, call, may_change).await?;
+        if let Ok(outcome) = &mut result {
+            self.fetch_files(node, outcome, left, files).await?;
+        }
         match (&result, lease) {
             (_, Some(lease)) if needs_lease => {
                 lock(&self.leases).insert(leased.clone(), lease);
@@ -203,7 +217,7 @@ impl SharedDoor {
         mut words: Subscriber,
         call: &Call,
         may_change: bool,
-    ) -> Result<(Result<Outcome, Failure>, Option<u64>), Failure> {
+    ) -> Result<CallEnd, Failure> {
         let mut assembly = Assembly::default();
         let mut asking = JoinSet::new();
         let mut node = CallAtNode { connection: &self.connection, subject: None, is_over: false };
@@ -252,9 +266,9 @@ impl SharedDoor {
                         (number, answer)
                     });
                 }
-                Some(Ok(FromNode::Done { result, lease })) => {
+                Some(Ok(FromNode::Done { result, lease, files })) => {
                     node.is_over = true;
-                    return Ok((result, lease));
+                    return Ok(CallEnd { result, lease, files });
                 }
                 Some(Err(reason)) => {
                     let text =
@@ -443,6 +457,15 @@ impl SharedDoor {
             is_one_program: client.is_one_program(),
         }
     }
+}
+
+/// How a call has ended at its node.
+struct CallEnd {
+    result: Result<Outcome, Failure>,
+    /// The number of the lease under which the client acts now.
+    lease: Option<u64>,
+    /// The files that wait there.
+    files: Vec<LeavingFile>,
 }
 
 /// A call at its node, which is cancelled there if it is dropped before its end.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thumbwire_core::action::{
     Action, Call, ClientId, ClientName, Failure, Outcome, Question, Scope, UserAnswer,
 };
+use thumbwire_core::artifacts::Folder;
 use thumbwire_device::millis;
 
 /// Where nodes listen: `thumbwire.node.NAME`, and `thumbwire.node.NAME.CALL` during a call.
@@ -29,7 +30,13 @@ const MAX_BYTES: usize = 128 << 20;
 const MAX_AT_ONCE: usize = 64;
 
 /// What of a server's largest message is left for headers.
-const HEADERS: usize = 4096;
+pub(crate) const HEADERS: usize = 4096;
+
+/// How the last part of the subject of a file's pieces begins.
+pub(crate) const FILE: &str = "file-";
+
+/// The header of an answer that is an error instead of a piece.
+pub(crate) const PIECE_ERROR: &str = "Thumbwire-Error";
 
 const PART: &str = "Thumbwire-Part";
 const PARTS: &str = "Thumbwire-Parts";
@@ -45,6 +52,27 @@ pub(crate) enum ToNode {
         call: SentCall,
         /// The action.
         action: Action,
+        /// The file that was sent for it.
+        file: Option<String>,
+    },
+    /// Take a file of this name, in pieces: messages to the node's subject with `file-` and the id.
+    /// The reply is [`UploadBegun`], and [`PieceTaken`] to each piece.
+    Upload {
+        /// Its name, without folders.
+        name: String,
+    },
+    /// Send a piece of a file. The reply is the piece, which is empty at the end, or has an error in
+    /// its header.
+    Download {
+        /// Its id.
+        file: String,
+        /// Where the piece begins.
+        from: u64,
+    },
+    /// A file is needed no longer.
+    Forget {
+        /// Its id.
+        file: String,
     },
     /// The door waits for what an action does, to the subject of the call. An act begins with this
     /// only: a request that NATS has kept during a break is not what the caller still wants.
@@ -106,8 +134,26 @@ pub(crate) enum FromNode {
         result: Result<Outcome, Failure>,
         /// The number of the lease under which the client acts now.
         lease: Option<u64>,
+        /// The files that it has left, in the order of [`Outcome::local_files_mut`].
+        files: Vec<LeavingFile>,
     },
 }
+
+/// A file that waits at a node to be fetched.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LeavingFile {
+    pub(crate) id: String,
+    pub(crate) folder: Folder,
+    pub(crate) name: String,
+}
+
+/// The id of a file that a node takes, or why it does not.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct UploadBegun(pub(crate) Result<String, String>);
+
+/// Whether a piece was taken.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PieceTaken(pub(crate) Result<(), String>);
 
 /// Who had a phone that was taken over; `None` if nobody had.
 #[derive(Debug, Serialize, Deserialize)]

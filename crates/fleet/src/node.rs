@@ -5,12 +5,15 @@
 
 mod ask;
 mod entries;
+mod files;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use async_nats::{Message, Subscriber};
+use async_nats::{HeaderMap, Message, Subscriber};
+use bytes::Bytes;
 use futures::StreamExt as _;
+use serde::Serialize;
 use thumbwire_base::lock;
 use thumbwire_core::action::{
     Action, Call, Cause, ClientWatch as _, Failure, Outcome, Perform, Progress, Scope,
@@ -24,11 +27,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connection::{ConnectError, Connection};
 use crate::message::{
-    Assembly, FromNode, GO, NODES, Reserved, SIGN_OF_LIFE, SentCall, TakenOver, ToNode, send,
+    Assembly, FILE, FromNode, GO, HEADERS, NODES, PIECE_ERROR, PieceTaken, Reserved, SIGN_OF_LIFE,
+    SentCall, TakenOver, ToNode, UploadBegun, send,
 };
 use crate::registry::fleet_id;
 use ask::{Answers, AskDoor};
 use entries::Entries;
+pub use files::NodeFiles;
 
 /// What a node is, and what it has.
 pub struct Node {
@@ -41,6 +46,8 @@ pub struct Node {
     pub session: Arc<Session>,
     /// Performs the actions: the session, with what watches it.
     pub perform: Arc<dyn Perform>,
+    /// The files that come and go with actions; the session's folders are theirs.
+    pub files: NodeFiles,
 }
 
 /// A call that a node works on.
@@ -80,7 +87,7 @@ pub async fn run(
     tokio::select! {
         () = entries.keep() => {}
         () = take_requests(&node, &connection, requests, &running) => {}
-        () = take_words(calls, &running) => {}
+        () = take_words(&node, &connection, calls, &running) => {}
         () = ending => {}
     }
     for call in lock(&running).values() {
@@ -105,20 +112,34 @@ async fn take_requests(
         let Some(request) = assembly.add::<ToNode>(&message) else { continue };
         let (node, connection) = (Arc::clone(node), connection.clone());
         match request {
-            Ok(ToNode::Perform { call, action }) => {
+            Ok(ToNode::Perform { call, action, file }) => {
                 let Some(reply) = message.reply else { continue };
                 let running = Arc::clone(running);
                 tasks.spawn(async move {
-                    answer(&node, &connection, &reply, call, action, running).await;
+                    let file_id = file.clone();
+                    answer(&node, &connection, &reply, call, (action, file), running).await;
+                    if let Some(id) = file_id {
+                        node.files.forget(&id);
+                    }
                 });
             }
+            Ok(ToNode::Upload { name }) => {
+                let Some(reply) = message.reply else { continue };
+                let begun = UploadBegun(node.files.begin(new_id(&connection), &name));
+                tasks.spawn(async move { reply_with(&connection, &reply, &begun).await });
+            }
+            Ok(ToNode::Download { file, from }) => {
+                let Some(reply) = message.reply else { continue };
+                tasks.spawn(async move {
+                    send_piece(&node, &connection, reply.to_string(), &file, from).await;
+                });
+            }
+            Ok(ToNode::Forget { file }) => node.files.forget(&file),
             Ok(ToNode::Reserve(sent)) => {
                 let Some(reply) = message.reply else { continue };
                 tasks.spawn(async move {
                     let reserved = Reserved(reserve(&node, sent).await);
-                    if let Err(error) = send(&connection.client, &reply, None, &reserved).await {
-                        tracing::warn!("{error}");
-                    }
+                    reply_with(&connection, &reply, &reserved).await;
                 });
             }
             Ok(ToNode::Renew { client, device }) => {
@@ -131,11 +152,7 @@ async fn take_requests(
                 let Some(reply) = message.reply else { continue };
                 let lease = node.session.take_over(&device);
                 let taken = TakenOver(lease.map(|lease| lease.owner_name));
-                tasks.spawn(async move {
-                    if let Err(error) = send(&connection.client, &reply, None, &taken).await {
-                        tracing::warn!("{error}");
-                    }
-                });
+                tasks.spawn(async move { reply_with(&connection, &reply, &taken).await });
             }
             Ok(ToNode::Answer { .. } | ToNode::Cancel | ToNode::Go) => {}
             Err(reason) => refuse(&connection, &message, reason).await,
@@ -159,9 +176,49 @@ async fn reserve(node: &Node, sent: SentCall) -> Result<u64, Failure> {
     })
 }
 
-/// Takes what doors say during calls.
-async fn take_words(mut words: Subscriber, running: &RunningCalls) {
+/// An id that nobody else has.
+fn new_id(connection: &Connection) -> String {
+    connection.client.new_inbox().replace('.', "-")
+}
+
+async fn reply_with(connection: &Connection, reply: &str, content: &impl Serialize) {
+    if let Err(error) = send(&connection.client, reply, None, content).await {
+        tracing::warn!("{error}");
+    }
+}
+
+/// Sends a piece of a file, or why there is none.
+async fn send_piece(node: &Node, connection: &Connection, reply: String, file: &str, from: u64) {
+    let room = connection.client.max_payload().saturating_sub(HEADERS).max(HEADERS);
+    let sent = match node.files.read(file, from, room).await {
+        Ok(piece) => connection.client.publish(reply, piece).await,
+        Err(reason) => {
+            let mut headers = HeaderMap::new();
+            headers.insert(PIECE_ERROR, reason.replace(['\r', '\n'], " "));
+            connection.client.publish_with_headers(reply, headers, Bytes::new()).await
+        }
+    };
+    if let Err(error) = sent {
+        tracing::warn!("cannot send a piece of a file: {error}");
+    }
+}
+
+/// Takes what doors say during calls, and the pieces of their files.
+async fn take_words(
+    node: &Node,
+    connection: &Connection,
+    mut words: Subscriber,
+    running: &RunningCalls,
+) {
     while let Some(message) = words.next().await {
+        let last = message.subject.rsplit('.').next().unwrap_or_default();
+        if let Some(file) = last.strip_prefix(FILE) {
+            let taken = PieceTaken(node.files.append(file, &message.payload).await);
+            if let Some(reply) = &message.reply {
+                reply_with(connection, reply, &taken).await;
+            }
+            continue;
+        }
         let table = lock(running);
         let Some(call) = table.get(message.subject.as_str()) else { continue };
         match serde_json::from_slice(&message.payload) {
@@ -181,10 +238,12 @@ async fn refuse(connection: &Connection, message: &Message, reason: String) {
         "this node does not understand the request ({reason}); node and door have to be of the same version, {}",
         env!("CARGO_PKG_VERSION")
     );
-    let done = FromNode::Done { result: Err(Cause::Refused { reason }.into()), lease: None };
-    if let Err(error) = send(&connection.client, reply, None, &done).await {
-        tracing::warn!("{error}");
-    }
+    reply_with(connection, reply, &failed(Cause::Refused { reason }.into())).await;
+}
+
+/// The end of a call that failed.
+fn failed(failure: Failure) -> FromNode {
+    FromNode::Done { result: Err(failure), lease: None, files: Vec::new() }
 }
 
 /// Performs an action for a door, and tells it what happens.
@@ -193,11 +252,10 @@ async fn answer(
     connection: &Connection,
     reply: &str,
     sent: SentCall,
-    action: Action,
+    (action, file): (Action, Option<String>),
     running: RunningCalls,
 ) {
-    let subject =
-        format!("{NODES}.{}.{}", node.name, connection.client.new_inbox().replace('.', "-"));
+    let subject = format!("{NODES}.{}.{}", node.name, new_id(connection));
     let (say, mut said) = mpsc::unbounded_channel();
     let answers = Answers::default();
     let (go, cancelled) = (CancellationToken::new(), CancellationToken::new());
@@ -239,6 +297,12 @@ async fn answer(
             let reason = "the door did not say in time that it still waits".to_owned();
             return Err(Cause::Refused { reason }.into());
         }
+        let action = match &file {
+            Some(id) => {
+                node.files.put_into(id, action).map_err(|reason| Cause::Refused { reason })?
+            }
+            None => action,
+        };
         node.perform.perform(&call, action).await
     };
     let mut result = tokio::select! {
@@ -251,19 +315,23 @@ async fn answer(
             tracing::warn!("{error}");
         }
     }
+    let mut files = Vec::new();
     match &mut result {
-        Ok(outcome) => rename_in(outcome, &node.name),
+        Ok(outcome) => {
+            rename_in(outcome, &node.name);
+            files = node.files.leave(outcome, || new_id(connection));
+        }
         Err(failure) => rename_in_failure(failure, &node.name),
     }
     let lease = node.session.lease(&device).filter(|lease| lease.owner == call.client);
-    let done = FromNode::Done { result, lease: lease.map(|lease| lease.revision) };
+    let lease = lease.map(|lease| lease.revision);
+    let done = FromNode::Done { result, lease, files };
     if let Err(error) = send(&connection.client, reply, None, &done).await {
         tracing::warn!("{error}");
         // What cannot be sent as a whole still ends.
         let cause = Cause::DeviceError { text: error.to_string() };
         let failure = Failure { cause, side_effect: SideEffect::Possible };
-        let done = FromNode::Done { result: Err(failure), lease: None };
-        let _ = send(&connection.client, reply, None, &done).await;
+        reply_with(connection, reply, &failed(failure)).await;
     }
 }
 

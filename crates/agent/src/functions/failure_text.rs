@@ -174,6 +174,8 @@ mod tests {
                 holder: Holder { client: ClientName::clean("other"), process: None, since: wait },
                 remaining: wait,
             },
+            Cause::DeviceTakenOver { device: device(), remaining: wait },
+            Cause::LeaseLost { device: device() },
             Cause::Refused { reason: text() },
             Cause::NotReady { text: text() },
             Cause::DeviceError { text: text() },

@@ -128,6 +128,24 @@ outcomes! {
     AppToolResult(AppToolResult),
 }
 
+impl Outcome {
+    /// The complete files on this computer that it names.
+    pub fn local_files_mut(&mut self) -> Vec<&mut LocalFile> {
+        fn fetched(file: &mut Option<FetchResult>) -> Option<&mut LocalFile> {
+            file.as_mut()?.as_mut().ok()
+        }
+        match self {
+            Self::Pulled(file) => vec![file],
+            Self::ScreenshotSaved(saved) => fetched(&mut saved.local_file).into_iter().collect(),
+            Self::Recording(recording) => fetched(&mut recording.local_file).into_iter().collect(),
+            Self::Recordings(all) => {
+                all.iter_mut().filter_map(|one| fetched(&mut one.local_file)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl From<()> for Outcome {
     fn from((): ()) -> Self {
         Self::Done

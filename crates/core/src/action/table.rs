@@ -465,19 +465,6 @@ impl Action {
         )
     }
 
-    /// Whether it reads or leaves a file of this computer.
-    pub fn has_local_file(&self) -> bool {
-        match self {
-            Self::InstallApp { .. }
-            | Self::PushFile { .. }
-            | Self::PullFile { .. }
-            | Self::StartRecording { .. } => true,
-            Self::SaveScreenshot { fetch, .. } | Self::StopRecording { fetch, .. } => *fetch,
-            Self::StartMonitor { file, .. } => file.is_some(),
-            _ => false,
-        }
-    }
-
     /// What a client has to be allowed for this action.
     pub fn scope(&self) -> Scope {
         if self.effect() == Effect::Nothing { Scope::Look } else { Scope::Act }

@@ -9,6 +9,8 @@ use thumbwire_device::Identity;
 
 use super::{Session, SessionCall};
 use crate::action::{Action, Call, Cause, ClientId, Failure, ListedDevice, Outcome, Scope};
+use crate::artifacts::{Folder, PendingFile};
+use crate::input_files::InputFile;
 
 /// The phones of other computers.
 #[async_trait]
@@ -20,11 +22,40 @@ pub trait RemotePhones: Send + Sync {
     fn owns(&self, id: &str) -> bool;
 
     /// Performs an action on the phone with this id, as
-    /// [`Perform::perform`](crate::action::Perform::perform) does.
-    async fn perform(&self, device: &str, call: &Call, action: Action) -> Result<Outcome, Failure>;
+    /// [`Perform::perform`](crate::action::Perform::perform) does, with these files of this
+    /// computer.
+    async fn perform(
+        &self,
+        device: &str,
+        call: &Call,
+        action: Action,
+        files: &FilesHere<'_>,
+    ) -> Result<Outcome, Failure>;
 
     /// A client has left: what it has started there ends.
     async fn client_left(&self, client: &ClientId);
+}
+
+/// The files of this computer that an action for such a phone reads, and those that it leaves.
+pub struct FilesHere<'a>(&'a Session);
+
+impl FilesHere<'_> {
+    /// Opens a file that may be sent.
+    ///
+    /// # Errors
+    /// If there is none of this name, or no folder for such files.
+    pub async fn open(&self, path: &str) -> Result<InputFile, Failure> {
+        self.0.input_file(path).await
+    }
+
+    /// Begins a file that is kept here.
+    ///
+    /// # Errors
+    /// If this session keeps no files, or the system refuses.
+    pub fn begin(&self, folder: Folder, name: &str) -> Result<PendingFile, Failure> {
+        let begun = self.0.files.files()?.begin(folder, name);
+        begun.map_err(|error| Cause::Refused { reason: format!("failed to {error}") }.into())
+    }
 }
 
 impl Session {
@@ -67,15 +98,17 @@ impl SessionCall<'_> {
         if !self.session.connections.phones.is_allowed(&device) {
             return Some(Err(Cause::DeviceNotAllowed { device }.into()));
         }
-        if action.has_local_file() {
-            let reason = "files are not copied between this computer and another one's phone: do it on the computer that has the phone";
+        if matches!(action, Action::StartMonitor { file: Some(_), .. }) {
+            let reason =
+                "a log that grows stays on the computer that has the phone: leave the file out";
             return Some(Err(Cause::Refused { reason: reason.into() }.into()));
         }
         self.call.state.found(&device);
         if action.scope() == Scope::Act {
             let _ = self.sent.set(());
         }
-        let outcome = remote.perform(&device, self.call, action.clone()).await;
+        let files = FilesHere(self.session);
+        let outcome = remote.perform(&device, self.call, action.clone(), &files).await;
         if outcome.is_ok() && matches!(action, Action::SelectDevice { .. }) {
             self.set_selected_device(&device);
         }

@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use thumbwire_core::action::{
     Action, AskUser, Call, Cause, ClientId, ClientName, ElementRef, Failure, ListedDevice, Observe,
     Outcome, Perform, Progress, Question, SnapshotOptions, Target, TypedPerform as _, UserAnswer,
     request,
 };
+use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VirtualPhoneProvider};
 use thumbwire_core::session::{RemotePhones as _, Session, SessionOptions};
 use thumbwire_core::toolset::{Toolset, ufo};
 use thumbwire_device::{Key, SideEffect};
-use thumbwire_fleet::node::{self, Node};
+use thumbwire_fleet::node::{self, Node, NodeFiles};
 use thumbwire_fleet::{ConnectError, Door};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::oneshot;
@@ -30,6 +33,8 @@ struct TestNode {
     session: Arc<Session>,
     running: tokio::task::JoinHandle<Result<(), ConnectError>>,
     end: Option<oneshot::Sender<()>>,
+    /// Where files come and go.
+    folder: TempDir,
 }
 
 impl TestNode {
@@ -50,14 +55,22 @@ impl TestNode {
             let phone = VirtualPhone::new(Setup::default());
             providers = providers.with(VirtualPhoneProvider::named(format!("p{number}"), phone));
         }
-        let options =
-            SessionOptions { lease_time: LEASE, first_lease: 1000, ..SessionOptions::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let files = NodeFiles::new(folder.path());
+        let options = SessionOptions {
+            files: Some(files.output()),
+            input_files: Some(files.input()),
+            lease_time: LEASE,
+            first_lease: 1000,
+            ..SessionOptions::default()
+        };
         let session = Arc::new(Session::new(providers, options));
         let node = Node {
             name: name.to_owned(),
             labels: vec![format!("of-{name}")],
             session: Arc::clone(&session),
             perform: Arc::new(wrap(Arc::clone(&session))),
+            files,
         };
         let connection = server.connect(name).await;
         let (ready, listed) = oneshot::channel();
@@ -67,7 +80,7 @@ impl TestNode {
         };
         let running = tokio::spawn(node::run(node, connection, ready, ending));
         assert_eq!(listed.await.unwrap(), phones);
-        Self { session, running, end: Some(end) }
+        Self { session, running, end: Some(end), folder }
     }
 
     /// Ends the node as a person would.
@@ -464,6 +477,52 @@ async fn what_is_too_large_for_one_message_comes_in_parts() {
         session.request(&call("rack1/p1"), request::Screenshot(Default::default())).await.unwrap();
     assert!(picture.image.bytes.len() > 32768, "{} bytes", picture.image.bytes.len());
     assert_eq!(&picture.image.bytes[1..4], b"PNG");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_travel_between_the_door_and_the_phone() {
+    let Some(server) = NatsServer::with("max_payload: 32768") else { return };
+    let node = TestNode::start(&server, "rack1", 1).await;
+    let here = tempfile::tempdir().unwrap();
+    std::fs::create_dir(here.path().join("in")).unwrap();
+    let content: Vec<u8> = (0..100_000_u32).map(|byte| byte.to_le_bytes()[0] ^ 0x5a).collect();
+    std::fs::write(here.path().join("in/a.bin"), &content).unwrap();
+    let door = Door::open(server.connect("door").await).await.unwrap();
+    let options = SessionOptions {
+        remote: Some(Arc::new(door)),
+        files: Some(ArtifactStore::new(here.path().join("out"))),
+        input_files: Some(InputFolder::new(here.path().join("in"))),
+        ..SessionOptions::default()
+    };
+    let session = Session::new(DeviceProviders::default(), options);
+    let call = call("rack1/p1");
+    let push = request::PushFile { path: "a.bin".into(), to: "/sdcard/".into(), overwrite: false };
+    let pushed = session.request(&call, push).await.unwrap();
+    assert_eq!((pushed.on_phone.as_str(), pushed.bytes), ("/sdcard/a.bin", 100_000));
+    let pull = request::PullFile { path: "/sdcard/a.bin".into(), name: Some("b.bin".into()) };
+    let pulled = session.request(&call, pull).await.unwrap();
+    assert_eq!(pulled.path, here.path().join("out/files/b.bin"));
+    assert_eq!(std::fs::read(&pulled.path).unwrap(), content);
+    let outside =
+        request::PushFile { path: "../x".into(), to: "/sdcard/".into(), overwrite: false };
+    assert!(session.request(&call, outside).await.is_err());
+    // Nothing stays at the node.
+    let gone = async {
+        while first_file(node.folder.path()).is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), gone).await.expect("nothing stays");
+}
+
+/// A file in a folder or below.
+fn first_file(folder: &std::path::Path) -> Option<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let mut found = entries.map(|entry| entry.path()).map(|path| match path.is_dir() {
+        true => first_file(&path),
+        false => Some(path),
+    });
+    found.find_map(|found| found)
 }
 
 #[tokio::test(flavor = "multi_thread")]

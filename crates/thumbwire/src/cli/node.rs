@@ -8,7 +8,7 @@ use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::providers::AllowedDevices;
 use thumbwire_core::session::SessionOptions;
-use thumbwire_fleet::node::{self, Node};
+use thumbwire_fleet::node::{self, Node, NodeFiles};
 use thumbwire_fleet::registry::is_node_name;
 use thumbwire_fleet::without_password;
 use tokio::sync::oneshot;
@@ -65,10 +65,15 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let ids = arguments.device.iter().map(String::as_str);
     let allowed = AllowedDevices::new(arguments.device.clone(), []);
     let phones = phones_with(config, ids, arguments.helper.mode()).with_allowed(allowed);
+    let folder = tempfile::tempdir()
+        .map_err(|error| CliError::failed(format!("no folder for files: {error}")))?;
+    let files = NodeFiles::new(folder.path());
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let options = SessionOptions {
         allowed_apps: AllowedApps::matching(arguments.allow_app),
         first_lease: u64::try_from(since_1970.as_millis()).unwrap_or_default(),
+        files: Some(files.output()),
+        input_files: Some(files.input()),
         ..leasing(config, "thumbwire node").await?
     };
     let size = arguments.screenshot_size;
@@ -80,6 +85,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         labels: arguments.label,
         session: Arc::clone(&session),
         perform,
+        files,
     };
     let mut shutdown = ShutdownSignal::new();
     let (ready, listed) = oneshot::channel();

@@ -492,7 +492,7 @@ fn index_lists_every_page_for_users() {
         let listed = name == "README.md" || index.contains(&format!("| [{name}]({name}) |"));
         assert!(listed, "docs/README.md does not list {name}");
     }
-    assert!(pages.len() <= 19, "{} pages: can the newest one be a section?", pages.len());
+    assert!(pages.len() <= 20, "{} pages: can the newest one be a section?", pages.len());
 }
 
 static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[\w.-]+/[\w.,{}/-]*$").unwrap());
