@@ -55,6 +55,10 @@ pub(super) struct Arguments {
     /// Only read and check the flows, without a phone: list their cases, and what may go wrong
     #[arg(long)]
     check: bool,
+    /// Workspace file that says which files of the directories are flows [default: their own
+    /// `config.yaml`]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     common: RunFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
@@ -380,7 +384,7 @@ fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<ReadFlows, C
     parameters.extend(arguments.param.iter().cloned());
     let mut read = ReadFlows { flows: Vec::new(), errors: Vec::new(), skipped: 0 };
     for (number, path) in arguments.flows.iter().enumerate() {
-        let (mut workspace, files) = flow_files(path, folders)?;
+        let (mut workspace, files) = flow_files(path, arguments.config.as_deref(), folders)?;
         workspace.include_tags.extend_from_slice(&arguments.selection.include_tags);
         workspace.exclude_tags.extend_from_slice(&arguments.selection.exclude_tags);
         let mut together = Vec::new();
@@ -411,21 +415,33 @@ fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<ReadFlows, C
 
 /// A named file, or the flows of a folder: those that its `config.yaml` names, else those directly
 /// in it. Subfolders may hold flows that these include.
-fn flow_files(path: &Path, folders: &FlowFolders) -> Result<(Workspace, Vec<PathBuf>), CliError> {
+fn flow_files(
+    path: &Path,
+    config: Option<&Path>,
+    folders: &FlowFolders,
+) -> Result<(Workspace, Vec<PathBuf>), CliError> {
     if !path.is_dir() {
         return Ok((Workspace::default(), vec![path.to_owned()]));
     }
-    let workspace = workspace(path)?;
+    let workspace = match config {
+        Some(file) => read_workspace(file, &text_of(file))?.unwrap_or_default(),
+        None => workspace(path)?,
+    };
     let mut inside = Vec::new();
     walk(path, "", &mut inside)?;
     // A file that cannot be read is refused later, with its reason.
     let is_config = |name: &str| {
         folders.read_text(&path.join(name)).is_ok_and(|text| Workspace::is_config(&text))
     };
+    let count = inside.len();
     inside.retain(|name| workspace.takes(name) && !is_config(name));
     inside.sort();
     if inside.is_empty() {
-        return Err(CliError::usage(format!("no flow (*.yaml) in {}", path.display())));
+        let text = format!(
+            "no flow of {} is listed, of {count} files in it and in its folders: name a folder of flows, or list them under `flows` in its config.yaml",
+            path.display()
+        );
+        return Err(CliError::usage(text));
     }
     Ok((workspace, inside.iter().map(|name| path.join(name)).collect()))
 }
@@ -437,20 +453,27 @@ fn workspace(folder: &Path) -> Result<Workspace, CliError> {
         if !file.is_file() {
             continue;
         }
-        let wrong =
-            |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
         let text = Folder::new(folder).read_text(Path::new(name), MAX_BYTES);
-        let text = text.map_err(|error| wrong(error.to_string()))?;
-        let read = Workspace::read(&file.display().to_string(), &text);
-        let read = read.map_err(|errors| {
-            let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            CliError::usage(format!("invalid workspace, nothing was run:\n{}", all.join("\n")))
-        })?;
-        if let Some(workspace) = read {
+        let text = text.map_err(|error| error.to_string());
+        if let Some(workspace) = read_workspace(&file, &text)? {
             return Ok(workspace);
         }
     }
     Ok(Workspace::default())
+}
+
+/// What a workspace file says; `None` if it is a flow.
+fn read_workspace(
+    file: &Path,
+    text: &Result<String, String>,
+) -> Result<Option<Workspace>, CliError> {
+    let text = text
+        .as_ref()
+        .map_err(|reason| CliError::usage(format!("cannot read {}: {reason}", file.display())))?;
+    Workspace::read(&file.display().to_string(), text).map_err(|errors| {
+        let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        CliError::usage(format!("invalid workspace, nothing was run:\n{}", all.join("\n")))
+    })
 }
 
 /// The files below a folder, relative to it.

@@ -41,7 +41,9 @@ const PASSES: &str = "appId: com.android.notes\n---\n- assertTrue: ${1 == 1}\n";
 fn workspaces_list_the_flows_that_they_have_in_maestro() {
     let listed = |files: &[(&str, &str)]| -> Vec<String> {
         let folder = folder(files);
-        let (out, code) = run(&folder, &["--check", "."], &[]);
+        let named = folder.path().join("named.yml").exists();
+        let arguments = if named { &["--config", "named.yml"][..] } else { &[] };
+        let (out, code) = run(&folder, &[&["--check", "."], arguments].concat(), &[]);
         assert_eq!(code, Some(0), "{out}");
         let flows = out.lines().filter(|line| line.starts_with("./") && line.ends_with(".yaml"));
         flows.map(|line| line.trim_start_matches("./").to_owned()).collect()
@@ -62,6 +64,8 @@ fn workspaces_list_the_flows_that_they_have_in_maestro() {
         ]),
         ["b.yaml", "g1/a.yaml"]
     );
+    let named = [("named.yml", all), ("config.yaml", "flows: none\n"), ("a/b.yaml", PASSES)];
+    assert_eq!(listed(&named), ["a/b.yaml"]);
     let with_app = "appId: com.android.notes\nflows:\n  - \"tests/**\"\n";
     assert_eq!(listed(&[("config.yaml", with_app), ("tests/a.yaml", PASSES)]), ["tests/a.yaml"]);
     let tagged = PASSES.replace("---", "tags: [util]\n---");
@@ -70,6 +74,14 @@ fn workspaces_list_the_flows_that_they_have_in_maestro() {
         listed(&[("config.yaml", excludes), ("a.yaml", &tagged), ("b.yaml", PASSES)]),
         ["b.yaml"]
     );
+}
+
+#[test]
+fn folder_without_listed_flows_says_what_to_do() {
+    let folder = folder(&[("sub/a.yaml", PASSES)]);
+    let (out, code) = run(&folder, &["--check", "."], &[]);
+    assert_eq!(code, Some(2), "{out}");
+    assert!(out.contains("list them under `flows` in its config.yaml"), "{out}");
 }
 
 /// Maestro's `TestSuiteInteractor`: a sequence ends, the other flows run.
