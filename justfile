@@ -26,6 +26,10 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
+# What the way over NATS adds to a call: the figures of docs/evidence/benchmarks.md. Needs `.ci/parts nats`
+bench-fleet:
+    cargo bench -p thumbwire-fleet --bench overhead
+
 # The same calls with the helper and with shell commands: the figures of docs/evidence/android-4.4.md and benchmarks.md
 bench-helper:
     cargo bench -p thumbwire --bench helper

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::{self, kv};
 use async_nats::{Client, ConnectOptions};
+use percent_encoding::percent_decode_str;
 
 /// The oldest server that can be used, by its major and minor version.
 const OLDEST: (i64, i64) = (2, 11);
@@ -93,6 +94,12 @@ impl Connection {
             |reason: String| ConnectError::NotConnected { url: shown.clone(), reason };
         let mut options =
             ConnectOptions::new().name(name).connection_timeout(CONNECTING).request_timeout(None);
+        // The client looks for neither in the URL.
+        match secrets_of(url) {
+            Some((name, Some(password))) => options = options.user_and_password(name, password),
+            Some((token, None)) => options = options.token(token),
+            None => {}
+        }
         if let Some(file) = &credentials.file {
             let opened = options.credentials_file(file).await;
             options =
@@ -104,7 +111,7 @@ impl Connection {
         if let Some((certificate, key)) = &credentials.certificate {
             options = options.add_client_certificate(certificate.clone(), key.clone());
         }
-        let connected = options.connect(url).await;
+        let connected = options.connect(shown.as_str()).await;
         let client = connected.map_err(|error| not_connected(error.to_string()))?;
         if !client.is_server_compatible(OLDEST.0, OLDEST.1, 0) {
             let version = client.server_info().version;
@@ -150,6 +157,17 @@ pub fn without_password(url: &str) -> String {
     }
 }
 
+/// The name and the password in a URL, or a token without a password.
+fn secrets_of(url: &str) -> Option<(String, Option<String>)> {
+    let (before, _) = url.rsplit_once('@')?;
+    let secrets = before.split_once("://").map_or(before, |(_, secrets)| secrets);
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    Some(match secrets.split_once(':') {
+        Some((name, password)) => (decoded(name), Some(decoded(password))),
+        None => (decoded(secrets), None),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,5 +182,14 @@ mod tests {
         ] {
             assert_eq!(without_password(url), shown);
         }
+    }
+
+    #[test]
+    fn names_passwords_and_tokens_are_in_the_url() {
+        let user = |name: &str, password: &str| Some((name.to_owned(), Some(password.to_owned())));
+        assert_eq!(secrets_of("nats://ann:s%40crt@host:4222"), user("ann", "s@crt"));
+        assert_eq!(secrets_of("ann:p@host"), user("ann", "p"));
+        assert_eq!(secrets_of("nats://t0ken@host"), Some(("t0ken".to_owned(), None)));
+        assert_eq!(secrets_of("nats://host:4222"), None);
     }
 }

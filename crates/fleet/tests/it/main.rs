@@ -1,5 +1,6 @@
 //! Nodes and doors at a real NATS server, with virtual phones.
 
+mod chaos;
 mod nats;
 
 use std::sync::{Arc, Mutex};
@@ -20,7 +21,7 @@ use thumbwire_core::session::{RemotePhones as _, Session, SessionOptions};
 use thumbwire_core::toolset::{Toolset, ufo};
 use thumbwire_device::{Key, SideEffect};
 use thumbwire_fleet::node::{self, Node, NodeFiles};
-use thumbwire_fleet::{ConnectError, Door};
+use thumbwire_fleet::{ConnectError, Connection, Door};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::oneshot;
 
@@ -50,6 +51,16 @@ impl TestNode {
         phones: usize,
         wrap: impl FnOnce(Arc<Session>) -> P,
     ) -> Self {
+        Self::connected(server.connect(name).await, name, phones, wrap).await
+    }
+
+    /// The same over this connection.
+    async fn connected<P: Perform + 'static>(
+        connection: Connection,
+        name: &str,
+        phones: usize,
+        wrap: impl FnOnce(Arc<Session>) -> P,
+    ) -> Self {
         let mut providers = DeviceProviders::default();
         for number in 1..=phones {
             let phone = VirtualPhone::new(Setup::default());
@@ -72,7 +83,6 @@ impl TestNode {
             perform: Arc::new(wrap(Arc::clone(&session))),
             files,
         };
-        let connection = server.connect(name).await;
         let (ready, listed) = oneshot::channel();
         let (end, ending) = oneshot::channel::<()>();
         let ending = async move {
@@ -523,6 +533,45 @@ fn first_file(folder: &std::path::Path) -> Option<std::path::PathBuf> {
         false => Some(path),
     });
     found.find_map(|found| found)
+}
+
+/// The permissions that docs/fleet.md gives to each kind of program, in two accounts.
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_need_the_documented_permissions_and_accounts_are_apart() {
+    let page = include_str!("../../../../docs/fleet.md");
+    // The rows of the table: who, what it publishes, and to what it subscribes.
+    let subjects = |column: &str| {
+        let words = column.split('`').skip(1).step_by(2).map(|it| format!("\"{it}\""));
+        words.collect::<Vec<_>>().join(", ").replace("NAME", "rack1")
+    };
+    let allowed = |who: &str| {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {who}"))).unwrap();
+        let columns: Vec<&str> = row.split('|').collect();
+        let (publish, subscribe) = (subjects(columns[2]), subjects(columns[3]));
+        format!("{{ publish: [{publish}], subscribe: [{subscribe}] }}")
+    };
+    let account = |name: &str| {
+        let users: String = [("node", "node"), ("door", "door"), ("watcher", "watcher")]
+            .map(|(user, who)| {
+                let permissions = allowed(who);
+                format!("{{ user: {user}-{name}, password: {user}-{name}, permissions: {permissions} }}\n")
+            })
+            .concat();
+        format!("{name} {{ jetstream: enabled, users: [ {users} ] }}\n")
+    };
+    let accounts = format!("accounts {{ {} {} }}", account("one"), account("two"));
+    let Some(server) = NatsServer::with(&accounts) else { return };
+    let node = server.connect_as("node-one").await;
+    let _node = TestNode::connected(node, "rack1", 1, |session| session).await;
+    let session = behind(Door::open(server.connect_as("door-one").await).await.unwrap());
+    press(&session, &of("ann", "rack1/p1")).await.unwrap();
+    press(&session, &of("ann", "android>=14")).await.unwrap();
+    let watcher = Door::open(server.connect_as("watcher-one").await).await.unwrap();
+    assert_eq!(watcher.phones().len(), 1);
+    let other = Door::open(server.connect_as("door-two").await).await.unwrap();
+    assert_eq!(other.phones(), [], "another account");
+    let gone = press(&behind(other), &of("bob", "rack1/p1")).await.unwrap_err();
+    assert!(matches!(gone.cause, Cause::DeviceNotConnected { .. }), "{gone:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -71,6 +71,12 @@ impl NatsServer {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
+    /// Connects as this user, whose password is the name.
+    pub(crate) async fn connect_as(&self, user: &str) -> Connection {
+        let url = format!("nats://{user}:{user}@127.0.0.1:{}", self.port);
+        Connection::open(&url, &Credentials::default(), user).await.unwrap()
+    }
+
     pub(crate) async fn connect(&self, name: &str) -> Connection {
         self.try_connect(name).await.unwrap()
     }
