@@ -139,6 +139,11 @@ impl Connection {
         })
     }
 
+    /// The server's version.
+    pub fn server_version(&self) -> String {
+        self.client.server_info().version
+    }
+
     /// The server's own words for where it is.
     pub fn address(&self) -> String {
         let info = self.client.server_info();

@@ -15,6 +15,8 @@ mod doctor;
 mod dynamic_tools;
 #[cfg(feature = "eval")]
 mod eval;
+#[cfg(all(feature = "fleet", feature = "virtual-phone"))]
+mod fleet;
 #[cfg(feature = "fleet")]
 mod fleet_flags;
 #[cfg(feature = "agent")]
@@ -154,6 +156,9 @@ enum CliCommand {
     /// Offer the phones of this computer to others, over NATS.
     #[cfg(feature = "fleet")]
     Node(Box<node::Arguments>),
+    /// Try phones of many computers on this one.
+    #[cfg(all(feature = "fleet", feature = "virtual-phone"))]
+    Fleet(fleet::Arguments),
     /// Show or export a recorded run.
     Trace(trace::Arguments),
     /// Save runs as skills, and show and check skills.
@@ -174,6 +179,8 @@ impl CliCommand {
             Self::Demo(_) => "off",
             #[cfg(feature = "eval")]
             Self::Eval(_) => "off",
+            #[cfg(all(feature = "fleet", feature = "virtual-phone"))]
+            Self::Fleet(_) => "off",
             Self::Trace(_) => "off",
             _ => thumbwire_mcp::LOGGED,
         }
@@ -387,6 +394,8 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::Phone(arguments) => phone::run(arguments).await,
         #[cfg(feature = "fleet")]
         CliCommand::Node(arguments) => node::run(*arguments, config).await,
+        #[cfg(all(feature = "fleet", feature = "virtual-phone"))]
+        CliCommand::Fleet(arguments) => fleet::run(arguments).await,
         CliCommand::Trace(arguments) => trace::run(arguments),
         #[cfg(feature = "agent")]
         CliCommand::Skill(arguments) => skill::run(arguments),

@@ -49,7 +49,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         phones: &phones,
         device: arguments.device.as_deref(),
     };
-    let findings = doctor::check(&options).await;
+    let mut findings = doctor::check(&options).await;
+    #[cfg(feature = "fleet")]
+    findings.extend(fleet(config).await);
     if arguments.json {
         let text = serde_json::to_string_pretty(&findings);
         print(&format!("{}\n", text.map_err(|error| CliError::failed(error.to_string()))?))?;
@@ -58,6 +60,55 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         print_styled(&table(&findings, WIDTH, colours))?;
     }
     Ok(u8::from(findings.iter().any(|found| found.severity == Severity::Problem)))
+}
+
+/// What was found of the fleet of the settings: NATS, then each phone that is not ready.
+#[cfg(feature = "fleet")]
+async fn fleet(config: &Config) -> Vec<Finding> {
+    use std::collections::BTreeSet;
+    use thumbwire_fleet::{Connection, Door};
+    let Some(fleet) = &config.fleet else { return Vec::new() };
+    let finding = |subject: &str, severity, detail: String, fix: Option<String>| Finding {
+        subject: subject.to_owned(),
+        severity,
+        detail,
+        fix,
+    };
+    let opened = async {
+        let connection =
+            Connection::open(&fleet.url, &fleet.credentials, "thumbwire doctor").await?;
+        let version = connection.server_version();
+        Ok((Door::open(connection).await?, version))
+    };
+    let opened: Result<_, thumbwire_fleet::ConnectError> = opened.await;
+    let (door, version) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            let fix = Some(error.next_step().to_owned());
+            return vec![finding("fleet", Severity::Problem, error.to_string(), fix)];
+        }
+    };
+    let phones = door.phones();
+    let nodes: BTreeSet<&str> = phones.iter().map(|phone| phone.node.as_str()).collect();
+    let (phone_count, node_count) = (phones.len(), nodes.len());
+    let detail = format!("NATS {version}, nodes: {node_count}, phones: {phone_count}");
+    let mut findings = vec![match phones.is_empty() {
+        false => finding("fleet", Severity::Ok, detail, None),
+        true => {
+            let fix = "start `thumbwire node --nats URL` on a computer with phones".to_owned();
+            finding("fleet", Severity::Problem, detail, Some(fix))
+        }
+    }];
+    findings.extend(phones.iter().filter(|phone| !phone.device.is_ready()).map(|phone| {
+        let fix = phone.device.next_step().map(str::to_owned);
+        finding(
+            &format!("phone {}", phone.device.id),
+            Severity::Note,
+            phone.device.state.clone(),
+            fix,
+        )
+    }));
+    findings
 }
 
 /// What was found, for a terminal.
