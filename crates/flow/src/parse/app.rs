@@ -181,12 +181,14 @@ pub(super) fn system_setting(
 ) -> Option<StepKind> {
     /// The value's names, for the commands that have one.
     const VALUES: [(&str, ()); 2] = [("enabled", ()), ("disabled", ())];
-    let value = match &mut arguments.map {
-        Some(map) => map.take("value"),
-        None => Some(arguments.value),
-    };
     if arguments.name.starts_with("set") {
+        let value = match &mut arguments.map {
+            Some(map) => map.take("value"),
+            None => None,
+        };
         value::one_of(value.unwrap_or(arguments.value), &arguments.of, &VALUES, context)?;
+    } else {
+        arguments.take_no_value(context);
     }
     Some(StepKind::Unavailable(format!(
         "{} is not done yet; switch it in the Settings app, as a person would",

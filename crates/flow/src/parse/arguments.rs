@@ -7,7 +7,7 @@ use super::context::{MapReader, ParseContext};
 use super::selector::{element, element_keys};
 use super::value;
 use crate::element_pattern::ElementPattern;
-use crate::yaml::Value;
+use crate::yaml::{Value, ValueKind};
 
 /// A command's arguments.
 pub(super) struct Arguments<'a> {
@@ -38,6 +38,14 @@ impl<'a> Arguments<'a> {
                 }
                 text
             }
+        }
+    }
+
+    /// Reports a value that the command does not take; it may have keys.
+    pub(super) fn take_no_value(&self, context: &mut ParseContext) {
+        if self.map.is_none() && self.value.kind != ValueKind::Null {
+            let what = format!("{} takes keys only, not {}", self.of, self.value.kind());
+            context.error(&self.value.at, what);
         }
     }
 

@@ -187,6 +187,7 @@ pub(super) fn wait_for_animation(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
+    arguments.take_no_value(context);
     let time = arguments.map.as_mut().and_then(|map| map.time("timeout", context));
     Some(StepKind::WaitUntilIdle(time.unwrap_or(ANIMATION)))
 }

@@ -206,7 +206,10 @@ impl Reader<'_> {
             Arguments { name, of, value: inner, map, scope, timeout: None, retry: 0 };
         context.has_optional_element = false;
         let kind = match parser {
-            Word(step) => Some(step()),
+            Word(step) => {
+                arguments.take_no_value(context);
+                Some(step())
+            }
             Simple(parse) => parse(&mut arguments, context),
             Nesting(parse) => parse(self, &mut arguments, context),
         };

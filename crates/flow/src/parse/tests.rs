@@ -357,6 +357,14 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
     refuse("- launchApp\n", &["a flow needs a header with `appId` and a list of commands"]);
     refuse("name: x\n---\n- launchApp\n", &["1:1: the header needs `appId`"]);
     refuse(
+        &format!("{head}- back: 1\n- waitForAnimationToEnd: 300\n- inputRandomNumber: 5\n"),
+        &[
+            "3:9: `back` takes keys only",
+            "4:26: `waitForAnimationToEnd`",
+            "5:22: `inputRandomNumber`",
+        ],
+    );
+    refuse(
         &format!("{head}- travel: {{ points: [\"0,0\", \"80,0\"], speed: 1 }}\n"),
         &["use a higher `speed`"],
     );

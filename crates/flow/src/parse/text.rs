@@ -38,6 +38,7 @@ pub(super) fn input_random(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
+    arguments.take_no_value(context);
     let length = match &mut arguments.map {
         Some(map) => map.count("length", MAX_LENGTH, context).unwrap_or(LENGTH),
         None => LENGTH,

@@ -44,6 +44,16 @@
   define("maestro", { platform });
   define("output", {});
   define("relativePoint", (x, y) => `${Math.ceil(x * 100)}%,${Math.ceil(y * 100)}%`);
+  // The engine would pass over the locale and the options.
+  for (const { prototype } of [Date, Number, BigInt]) {
+    for (const name of ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"]) {
+      if (name in prototype) {
+        prototype[name] = () => {
+          throw new Error(`\`${name}\` is not supported: there are no locales; put the text together`);
+        };
+      }
+    }
+  }
   // A name that nothing defines is undefined, so that `${NAME || 'default'}` works.
   setPrototypeOf(globalThis, new Proxy(Object.prototype, { has: () => true }));
 })

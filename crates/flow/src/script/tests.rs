@@ -90,6 +90,9 @@ fn errors_say_what_javascript_says() {
         ("throw new Error('no ' + USER)", "Error: no Ada"),
         ("throw 'a text'", "a text"),
         ("faker.name()", "`faker` is not supported"),
+        ("new Date(0).toLocaleDateString('en-US', { month: 'long' })", "there are no locales"),
+        ("(5).toLocaleString('de-DE')", "there are no locales"),
+        ("new Intl.NumberFormat('de-DE')", "TypeError"),
     ] {
         let error = engine.evaluate(script).unwrap_err();
         assert!(error.contains(part), "{script}: {error}");
