@@ -53,6 +53,12 @@ pub enum ConnectError {
         /// Its version.
         version: String,
     },
+    /// Another node has the name. Two would both do what a door asks of one.
+    #[error("another node is called {name}")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// JetStream is off, or not ours to use.
     #[error("JetStream cannot be used at {url}: {reason}")]
     NoJetStream {
@@ -71,6 +77,7 @@ impl ConnectError {
                 "check the URL and the credentials; `nats-server --jetstream` starts a server on this computer"
             }
             Self::TooOld { .. } => "update the server",
+            Self::NameTaken { .. } => "end that one, or give this one another `--name`",
             Self::NoJetStream { .. } => {
                 "start the server with `--jetstream`, and allow this account to use it"
             }

@@ -88,6 +88,8 @@ pub(crate) enum ToNode {
     Cancel,
     /// Lease a phone to the client of a call. The reply is [`Reserved`].
     Reserve(SentCall),
+    /// Is there a node of this name? The reply is [`ThereIs`].
+    AreYouThere,
     /// A client still needs a phone.
     Renew {
         /// The client.
@@ -158,6 +160,10 @@ pub(crate) struct PieceTaken(pub(crate) Result<(), String>);
 /// Who had a phone that was taken over; `None` if nobody had.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TakenOver(pub(crate) Option<ClientName>);
+
+/// A node of this name runs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ThereIs(pub(crate) String);
 
 /// The number of the lease, or why there is none.
 #[derive(Debug, Serialize, Deserialize)]
@@ -269,10 +275,16 @@ async fn publish(
 
 /// Puts things together that came in several messages.
 #[derive(Default)]
-pub(crate) struct Assembly(BTreeMap<String, Parts>);
+pub(crate) struct Assembly {
+    begun: BTreeMap<String, Parts>,
+    /// How many were begun.
+    count: u64,
+}
 
 #[derive(Default)]
 struct Parts {
+    /// The number among those that were begun.
+    number: u64,
     bytes: BytesMut,
     next: usize,
 }
@@ -291,13 +303,12 @@ impl Assembly {
         else {
             return Some(read(&message.payload));
         };
-        if !self.0.contains_key(&whole) && self.0.len() >= MAX_AT_ONCE {
-            // The sender of one of them is gone.
-            self.0.pop_first();
+        if !self.begun.contains_key(&whole) {
+            self.begin(whole.clone());
         }
-        let parts = self.0.entry(whole.clone()).or_default();
+        let parts = self.begun.get_mut(&whole)?;
         if part != parts.next || parts.bytes.len() + message.payload.len() > MAX_BYTES {
-            self.0.remove(&whole);
+            self.begun.remove(&whole);
             return Some(Err(format!("part {part} of {count} came out of order, or is too much")));
         }
         parts.bytes.extend_from_slice(&message.payload);
@@ -305,8 +316,20 @@ impl Assembly {
         if parts.next < count {
             return None;
         }
-        let parts = self.0.remove(&whole)?;
+        let parts = self.begun.remove(&whole)?;
         Some(read(&parts.bytes))
+    }
+
+    fn begin(&mut self, whole: String) {
+        if self.begun.len() >= MAX_AT_ONCE {
+            // The sender of the oldest is gone.
+            let oldest = self.begun.iter().min_by_key(|(_, parts)| parts.number);
+            if let Some(oldest) = oldest.map(|(whole, _)| whole.clone()) {
+                self.begun.remove(&oldest);
+            }
+        }
+        self.count += 1;
+        self.begun.insert(whole, Parts { number: self.count, ..Parts::default() });
     }
 }
 

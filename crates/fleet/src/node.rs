@@ -22,13 +22,13 @@ use thumbwire_core::session::Session;
 use thumbwire_device::SideEffect;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{ConnectError, Connection};
 use crate::message::{
     Assembly, FILE, FromNode, GO, HEADERS, NODES, PIECE_ERROR, PieceTaken, Reserved, SIGN_OF_LIFE,
-    SentCall, TakenOver, ToNode, UploadBegun, send,
+    SentCall, TakenOver, ThereIs, ToNode, UploadBegun, send,
 };
 use crate::registry::fleet_id;
 use ask::{Answers, AskDoor};
@@ -79,6 +79,9 @@ pub async fn run(
         reason: error.to_string(),
     };
     let subject = format!("{NODES}.{}", node.name);
+    if is_taken(&connection, &subject).await {
+        return Err(ConnectError::NameTaken { name: node.name.clone() });
+    }
     let requests = connection.client.subscribe(subject.clone()).await.map_err(refused)?;
     let calls = connection.client.subscribe(format!("{subject}.*")).await.map_err(refused)?;
     let running = RunningCalls::default();
@@ -96,6 +99,13 @@ pub async fn run(
     entries.remove().await;
     let _ = connection.client.flush().await;
     Ok(())
+}
+
+/// Whether a node answers at this subject. One that was killed does not.
+async fn is_taken(connection: &Connection, subject: &str) -> bool {
+    let Ok(question) = serde_json::to_vec(&ToNode::AreYouThere) else { return false };
+    let asking = connection.client.request(subject.to_owned(), question.into());
+    matches!(timeout(SIGN_OF_LIFE, asking).await, Ok(Ok(_)))
 }
 
 /// Takes what doors ask of the node.
@@ -135,6 +145,12 @@ async fn take_requests(
                 });
             }
             Ok(ToNode::Forget { file }) => node.files.forget(&file),
+            Ok(ToNode::AreYouThere) => {
+                let Some(reply) = message.reply else { continue };
+                tasks.spawn(async move {
+                    reply_with(&connection, &reply, &ThereIs(node.name.clone())).await;
+                });
+            }
             Ok(ToNode::Reserve(sent)) => {
                 let Some(reply) = message.reply else { continue };
                 tasks.spawn(async move {
@@ -279,17 +295,18 @@ async fn answer(
     };
     let tell = async {
         // The door learns at once where this call's answers and its end are taken.
-        let mut alive = interval(SIGN_OF_LIFE);
+        let mut word = FromNode::Working;
+        let mut alive = interval_at(Instant::now() + SIGN_OF_LIFE, SIGN_OF_LIFE);
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let word = tokio::select! {
+            if let Err(error) = send(&connection.client, reply, Some(&subject), &word).await {
+                tracing::warn!("{error}");
+            }
+            word = tokio::select! {
                 biased;
                 Some(word) = said.recv() => word,
                 _ = alive.tick() => FromNode::Working,
             };
-            if let Err(error) = send(&connection.client, reply, Some(&subject), &word).await {
-                tracing::warn!("{error}");
-            }
         }
     };
     let perform = async {

@@ -176,6 +176,34 @@ async fn phones_of_a_node_are_used_as_those_of_this_computer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn second_node_of_a_name_is_refused() {
+    let Some(server) = NatsServer::start() else { return };
+    let first = TestNode::start(&server, "rack1", 1).await;
+    let session = Arc::new(Session::new(DeviceProviders::default(), SessionOptions::default()));
+    let second = || {
+        let folder = tempfile::tempdir().unwrap();
+        Node {
+            name: "rack1".to_owned(),
+            labels: Vec::new(),
+            session: Arc::clone(&session),
+            perform: Arc::clone(&session) as _,
+            files: NodeFiles::new(folder.path()),
+        }
+    };
+    let (ready, _listed) = oneshot::channel();
+    let ended = node::run(second(), server.connect("second").await, ready, std::future::pending());
+    assert_eq!(ended.await.unwrap_err().to_string(), "another node is called rack1");
+    first.end().await;
+    let (ready, listed) = oneshot::channel();
+    let (end, ending) = oneshot::channel::<()>();
+    let ending = async move { drop(ending.await) };
+    let running = tokio::spawn(node::run(second(), server.connect("second").await, ready, ending));
+    assert_eq!(listed.await, Ok(0));
+    drop(end);
+    running.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_phone_of_the_fleet_needs_no_name() {
     let Some(server) = NatsServer::start() else { return };
     let _node = TestNode::start(&server, "rack1", 1).await;
