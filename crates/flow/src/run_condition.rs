@@ -61,9 +61,12 @@ impl CaseRunner<'_> {
         steps: &[FlowStep],
         depth: usize,
     ) -> Result<(), StepFailure> {
-        for _ in 0..times.unwrap_or(MAX_ROUNDS) {
-            // Its scripts may have another value in each round.
-            let now = self.evaluated(step).await.map_err(|error| here(step, error))?;
+        for round in 0..times.unwrap_or(MAX_ROUNDS) {
+            // Its scripts may have another value in each round; those of the first are known.
+            let now = match round {
+                0 => None,
+                _ => self.evaluated(step).await.map_err(|error| here(step, error))?,
+            };
             let conditions = match now.as_ref().map(|now| &now.kind) {
                 Some(StepKind::While { conditions, .. }) => conditions,
                 _ => conditions,

@@ -102,13 +102,16 @@ impl CaseRunner<'_> {
             let (app, permission, granted) = (app.clone(), permission.clone(), *granted);
             match self.ask(request::SetPermission { app, permission, granted }).await {
                 Ok(()) => {}
-                Err(failure) if requested_only => match failure.cause {
-                    // Not requested by the app, or unknown to this release.
-                    Cause::DeviceError { .. } | Cause::Refused { .. } => {}
-                    Cause::PlatformNotSupported { .. } => return Ok(()),
+                Err(failure) => match &failure.cause {
+                    // Not requested by the app, or unknown to this release. Maestro passes over
+                    // those that a flow names, too.
+                    Cause::DeviceError { .. } | Cause::Refused { .. } if requested_only => {}
+                    Cause::DeviceError { .. } | Cause::Refused { .. } => {
+                        self.note(failure.cause.to_string());
+                    }
+                    Cause::PlatformNotSupported { .. } if requested_only => return Ok(()),
                     _ => return Err(self.step_error(&failure)),
                 },
-                Err(failure) => return Err(self.step_error(&failure)),
             }
         }
         if grants {

@@ -39,8 +39,17 @@ const MAX_PLACES: usize = 5_000;
 const MAX_PAUSE: Duration = Duration::from_secs(6 * 3600);
 
 /// Permissions that only iPhones have. They mean nothing on Android, as in Maestro.
-const OF_IPHONES: [&str; 8] =
-    ["health", "homekit", "photos", "reminders", "siri", "speech", "userTracking", "usertracking"];
+const OF_IPHONES: [&str; 9] = [
+    "faceid",
+    "health",
+    "homekit",
+    "photos",
+    "reminders",
+    "siri",
+    "speech",
+    "userTracking",
+    "usertracking",
+];
 
 pub(super) fn launch(
     arguments: &mut Arguments<'_>,

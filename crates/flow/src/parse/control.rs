@@ -7,7 +7,7 @@ use super::arguments::Arguments;
 use super::context::ParseContext;
 use super::selector::element;
 use super::{define, definitions, expression, inner_step, value};
-use crate::plan::{Condition, FlowStep, MAX_ROUNDS, StepKind, Written};
+use crate::plan::{Condition, FlowStep, StepKind, Written};
 use crate::yaml::{Value, ValueKind};
 
 /// How often Maestro retries at most.
@@ -175,7 +175,16 @@ pub(super) fn repeat(
     context: &mut ParseContext,
 ) -> Option<StepKind> {
     let map = arguments.keys(context)?;
-    let times = map.count("times", MAX_ROUNDS, context);
+    /// The run's time limit is what ends them.
+    const MAX_TIMES: f64 = 1e9;
+    let times = match map.take("times") {
+        // Maestro's rules: a fraction is dropped, and fewer than one are none.
+        Some(value) => {
+            let times = value::number(value, "`times`", [-MAX_TIMES, MAX_TIMES], context);
+            times.map(|times| times.max(0.0) as u32)
+        }
+        None => None,
+    };
     let has_times = map.was_taken("times");
     let conditions = map.take("while").map(|holds| conditions(holds, context));
     if !has_times && conditions.is_none() {
@@ -198,7 +207,14 @@ pub(super) fn retry(
     context: &mut ParseContext,
 ) -> Option<StepKind> {
     let map = arguments.keys(context)?;
-    let times = map.count("maxRetries", MAX_ROUNDS, context).unwrap_or(1);
+    let times = match map.take("maxRetries") {
+        // Whether the steps inside are repeated is no value of theirs.
+        Some(value) if !context.is_running() => {
+            value::known_text(value, "`maxRetries`", context)?;
+            value::number(value, "`maxRetries`", [0.0, 1e9], context)? as u32
+        }
+        _ => 1,
+    };
     let (file, steps) = block(reader, arguments, context)?;
     arguments.retry = times.min(MAX_RETRIES);
     Some(match file {

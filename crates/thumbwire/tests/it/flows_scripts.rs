@@ -12,7 +12,7 @@ type Row = (&'static str, &'static str, bool);
 
 /// From "JavaScript" and "Conditions" of Maestro's documentation, and its `GraalJsEngine.kt`,
 /// `Env.kt` and `Orchestra.kt`.
-const SCRIPTS: [Row; 27] = [
+const SCRIPTS: [Row; 29] = [
     (
         "scripts are evaluated when their step runs",
         "- copyTextFrom: New note\n- assertTrue: ${maestro.copiedText == 'New note'}",
@@ -33,6 +33,16 @@ const SCRIPTS: [Row; 27] = [
     (
         "`while` is judged before each round",
         "- evalScript: ${output.n = 0}\n- repeat: { while: { true: \"${output.n < 3}\" }, commands: [{ evalScript: \"${output.n++}\" }] }\n- assertTrue: ${output.n == 3}",
+        true,
+    ),
+    (
+        "a condition is evaluated once in each round",
+        "- evalScript: ${output.n = 0}\n- repeat: { while: { true: \"${output.n++ < 2}\" }, commands: [{ evalScript: \"${output.m = output.n}\" }] }\n- assertTrue: ${output.n == 3 && output.m == 2}",
+        true,
+    ),
+    (
+        "`times` below one are none",
+        "- repeat: { times: -1, commands: [{ tapOn: Nonsense }] }",
         true,
     ),
     (
@@ -99,7 +109,7 @@ const SCRIPTS: [Row; 27] = [
 ];
 
 /// From "Selectors" of Maestro's documentation, and its `Filters.kt` and `YamlElementSelector.kt`.
-const SELECTORS: [Row; 12] = [
+const SELECTORS: [Row; 13] = [
     ("the last of several", "- tapOn: { id: index_note_title, index: -1 }", true),
     ("before the first of several", "- assertVisible: { id: index_note_title, index: -50 }", false),
     ("an index is a text, too", "- assertVisible: { id: index_note_title, index: \"0\" }", true),
@@ -115,6 +125,11 @@ const SELECTORS: [Row; 12] = [
     (
         "a picture of one element",
         "- takeScreenshot: { path: one, cropOn: { id: index_note_title, index: 0 } }",
+        true,
+    ),
+    (
+        "a permission that the app does not request",
+        "- setPermissions: { permissions: { camera: \"${'all' + 'ow'}\", bluetooth: deny } }",
         true,
     ),
     (
