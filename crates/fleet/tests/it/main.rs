@@ -21,7 +21,7 @@ use thumbwire_core::session::{RemotePhones as _, Session, SessionOptions};
 use thumbwire_core::toolset::{Toolset, ufo};
 use thumbwire_device::{Key, SideEffect};
 use thumbwire_fleet::node::{self, Node, NodeFiles};
-use thumbwire_fleet::{ConnectError, Connection, Door};
+use thumbwire_fleet::{ConnectError, Connection, Credentials, Door};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::oneshot;
 
@@ -561,6 +561,27 @@ fn first_file(folder: &std::path::Path) -> Option<std::path::PathBuf> {
         false => Some(path),
     });
     found.find_map(|found| found)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_with_a_certificate_is_trusted_if_its_authority_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    std::fs::write(at("cert"), made.cert.pem()).unwrap();
+    std::fs::write(at("key"), made.signing_key.serialize_pem()).unwrap();
+    let (certificate, key) = (at("cert"), at("key"));
+    let tls = format!(
+        "tls {{ cert_file: \"{}\", key_file: \"{}\" }}",
+        certificate.display(),
+        key.display()
+    );
+    let Some(server) = NatsServer::with(&tls) else { return };
+    let trusting = Credentials { authorities: Some(certificate), ..Credentials::default() };
+    let connection = server.connect_by_tls(&trusting).await.unwrap();
+    assert_eq!(Door::open(connection).await.unwrap().phones(), []);
+    let refused = server.connect_by_tls(&Credentials::default()).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::NotConnected { .. }), "{refused:?}");
 }
 
 /// The permissions that docs/fleet.md gives to each kind of program, in two accounts.

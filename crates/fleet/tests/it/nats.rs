@@ -71,6 +71,14 @@ impl NatsServer {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
+    /// Connects with TLS.
+    pub(crate) async fn connect_by_tls(
+        &self,
+        credentials: &Credentials,
+    ) -> Result<Connection, ConnectError> {
+        Connection::open(&format!("tls://127.0.0.1:{}", self.port), credentials, "tls").await
+    }
+
     /// Connects as this user, whose password is the name.
     pub(crate) async fn connect_as(&self, user: &str) -> Connection {
         let url = format!("nats://{user}:{user}@127.0.0.1:{}", self.port);
@@ -113,7 +121,7 @@ fn port_of(folder: &Path) -> u16 {
         let files = std::fs::read_dir(folder).unwrap().flatten();
         let mut found = files.filter(|file| file.file_name().to_string_lossy().ends_with(".ports"));
         let text = found.next().and_then(|file| std::fs::read_to_string(file.path()).ok());
-        let url = text.as_deref().and_then(|text| text.split("\"nats://127.0.0.1:").nth(1));
+        let url = text.as_deref().and_then(|text| text.split("://127.0.0.1:").nth(1));
         let port = url.and_then(|rest| rest.split('"').next()).and_then(|port| port.parse().ok());
         if let Some(port) = port {
             return port;

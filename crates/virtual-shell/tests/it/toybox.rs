@@ -659,10 +659,12 @@ async fn compare<'a>(scripts: impl Iterator<Item = (&'a str, String)>) {
     if program("toybox").is_none() || program("mksh").is_none() {
         return;
     }
+    let scripts: Vec<(&str, String)> = scripts.collect();
+    let real = all_on_this_machine(&scripts);
     let machine = Machine::new();
     let mut different = Vec::new();
-    for (title, script) in scripts {
-        let (real, ours) = (on_this_machine(&script), in_memory(&machine, &script).await);
+    for ((title, script), real) in scripts.iter().zip(real) {
+        let ours = in_memory(&machine, script).await;
         if ours != real {
             different.push(format!("{title}\n    real  {real:?}\n    phone {ours:?}"));
         }
@@ -674,6 +676,20 @@ fn on_path(program: &str) -> Option<std::path::PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .map(|path| path.join(program))
         .find(|path| path.exists())
+}
+
+/// Runs scripts on all processors: starting programs takes most of the time.
+fn all_on_this_machine(scripts: &[(&str, String)]) -> Vec<(i32, String)> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = scripts.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let run = |part: &[(&str, String)]| -> Vec<(i32, String)> {
+            part.iter().map(|(_, script)| on_this_machine(script)).collect()
+        };
+        let parts: Vec<_> =
+            scripts.chunks(part).map(|part| scope.spawn(move || run(part))).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("all scripts ran")).collect()
+    })
 }
 
 fn on_this_machine(script: &str) -> (i32, String) {
