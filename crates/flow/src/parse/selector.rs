@@ -89,14 +89,14 @@ pub(super) fn element_keys(
     of: &str,
     context: &mut ParseContext,
 ) -> Option<Box<ElementPattern>> {
-    if !has_selector(map) {
+    let is_empty = !has_selector(map);
+    if is_empty && map.rest().next().is_some() {
+        // A misspelt key gets its suggestion from the keys that were asked for.
         let what = format!("{of} needs an element: a text, or some of {}", names(&KEYS));
         context.error(map.at(), what);
-        // A misspelt key gets its suggestion from the keys that were asked for.
-        for key in KEYS {
-            map.take(key);
-        }
-        return None;
+    } else if is_empty {
+        let what = format!("{of} describes no element; as in Maestro, any element will do");
+        context.warn(map.at(), what);
     }
     let errors = context.error_count();
     let mut found = Box::new(ElementPattern::default());

@@ -399,6 +399,7 @@ fn what_steps_need_is_known_before_the_first_one() {
             format!("- runFlow:\n    when: {{ visible: A }}\n    commands:\n    - {command}\n");
         assert_eq!(needs(&conditional), [""; 0], "it may not run: {command}");
     }
+    assert_eq!(needs("- assertVisible: { label: Any element }\n"), [""; 0]);
     assert_eq!(needs("- setDarkMode: { value: enabled, optional: true }\n"), [""; 0]);
     assert_eq!(needs("- assertTrue: ${WHO}\n- evalScript: ${WHO}\n"), [""; 0]);
     assert_eq!(needs("- inputText: ${WHO || 'Ada'}\n"), [""; 0]);

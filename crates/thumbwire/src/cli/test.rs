@@ -384,7 +384,7 @@ fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<ReadFlows, C
     parameters.extend(arguments.param.iter().cloned());
     let mut read = ReadFlows { flows: Vec::new(), errors: Vec::new(), skipped: 0 };
     for (number, path) in arguments.flows.iter().enumerate() {
-        let (mut workspace, files) = flow_files(path, arguments.config.as_deref(), folders)?;
+        let (mut workspace, files) = flow_files(path, arguments, folders)?;
         workspace.include_tags.extend_from_slice(&arguments.selection.include_tags);
         workspace.exclude_tags.extend_from_slice(&arguments.selection.exclude_tags);
         let mut together = Vec::new();
@@ -417,33 +417,38 @@ fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<ReadFlows, C
 /// in it. Subfolders may hold flows that these include.
 fn flow_files(
     path: &Path,
-    config: Option<&Path>,
+    arguments: &Arguments,
     folders: &FlowFolders,
 ) -> Result<(Workspace, Vec<PathBuf>), CliError> {
     if !path.is_dir() {
         return Ok((Workspace::default(), vec![path.to_owned()]));
     }
-    let workspace = match config {
+    let workspace = match &arguments.config {
         Some(file) => read_workspace(file, &text_of(file))?.unwrap_or_default(),
         None => workspace(path)?,
     };
     let mut inside = Vec::new();
     walk(path, "", &mut inside)?;
+    let text = |name: &str| folders.read_text(&path.join(name));
     // A file that cannot be read is refused later, with its reason.
-    let is_config = |name: &str| {
-        folders.read_text(&path.join(name)).is_ok_and(|text| Workspace::is_config(&text))
-    };
-    let count = inside.len();
-    inside.retain(|name| workspace.takes(name) && !is_config(name));
-    inside.sort();
-    if inside.is_empty() {
+    let is_config = |name: &str| text(name).is_ok_and(|text| Workspace::is_config(&text));
+    let (mut listed, others): (Vec<String>, Vec<String>) =
+        inside.into_iter().partition(|name| workspace.takes(name) && !is_config(name));
+    if listed.is_empty() && arguments.check {
+        // Checking does no harm, and tells what the folder has.
+        let is_yaml = |name: &str| name.ends_with(".yaml") || name.ends_with(".yml");
+        let is_flow = |name: &str| text(name).is_ok_and(|text| text.contains("\n---"));
+        listed = others.into_iter().filter(|name| is_yaml(name) && is_flow(name)).collect();
+    }
+    listed.sort();
+    if listed.is_empty() {
         let text = format!(
-            "no flow of {} is listed, of {count} files in it and in its folders: name a folder of flows, or list them under `flows` in its config.yaml",
+            "no flow of {} is listed: name a folder of flows, or list them under `flows` in its config.yaml; `--check` shows all that it has",
             path.display()
         );
         return Err(CliError::usage(text));
     }
-    Ok((workspace, inside.iter().map(|name| path.join(name)).collect()))
+    Ok((workspace, listed.iter().map(|name| path.join(name)).collect()))
 }
 
 /// What the folder's `config.yaml` says, if it has one that is not a flow.

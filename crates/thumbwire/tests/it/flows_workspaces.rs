@@ -79,9 +79,12 @@ fn workspaces_list_the_flows_that_they_have_in_maestro() {
 #[test]
 fn folder_without_listed_flows_says_what_to_do() {
     let folder = folder(&[("sub/a.yaml", PASSES)]);
-    let (out, code) = run(&folder, &["--check", "."], &[]);
+    let (out, code) = run(&folder, &[".", "--device", "virtual"], &[]);
     assert_eq!(code, Some(2), "{out}");
     assert!(out.contains("list them under `flows` in its config.yaml"), "{out}");
+    let (out, code) = run(&folder, &["--check", "."], &[]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("./sub/a.yaml\n  a\n"), "{out}");
 }
 
 /// Maestro's `TestSuiteInteractor`: a sequence ends, the other flows run.
