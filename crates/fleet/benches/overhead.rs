@@ -7,7 +7,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "../tests/it/nats.rs"]
-#[expect(dead_code, reason = "the tests use more of it")]
+#[expect(dead_code, clippy::unwrap_used, reason = "it is a part of the tests")]
 mod nats;
 
 use std::sync::Arc;

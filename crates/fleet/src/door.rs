@@ -115,8 +115,8 @@ impl Door {
     pub async fn take_over(&self, phone: &str) -> Result<Option<ClientName>, Failure> {
         let Some((node, id)) = parts_of(phone) else { return Err(not_listed(phone)) };
         let take_over = ToNode::TakeOver { device: id.to_owned() };
-        let answer = self.shared.ask_node(node, phone, &take_over, TAKING_OVER).await?;
-        let TakenOver(holder) = answer;
+        let taken = self.shared.ask_node(node, phone, &take_over, TAKING_OVER).await?;
+        let TakenOver(holder) = taken;
         Ok(holder)
     }
 }
@@ -309,9 +309,8 @@ impl SharedDoor {
         let key = (client.client.to_string(), selector.to_owned());
         let invalid = |reason: String| Failure::from(Cause::InvalidArgument { reason });
         let wanted: Selector = selector.parse().map_err(|error| invalid(format!("{error}")))?;
-        let had = lock(&self.chosen).get(&key).cloned();
-        if let Some(had) = had.filter(|had| self.places.all().iter().any(|it| it.device.id == *had))
-        {
+        // Also if it is gone: who works on one phone must not find itself on another.
+        if let Some(had) = lock(&self.chosen).get(&key).cloned() {
             return Ok(had);
         }
         let mut place: Option<QueuePlace> = None;

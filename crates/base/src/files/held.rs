@@ -109,7 +109,7 @@ mod tests {
     fn file_is_held_until_it_is_dropped_or_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        let read = || read_held(&path).unwrap().map(|(text, is_held)| (text, is_held));
+        let read = || read_held(&path).unwrap();
         assert_eq!(read(), None);
         let mut first = HeldFile::put(&path, "first").unwrap();
         assert_eq!(read(), Some(("first".into(), true)));

@@ -49,9 +49,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         phones: &phones,
         device: arguments.device.as_deref(),
     };
-    let mut findings = doctor::check(&options).await;
-    #[cfg(feature = "fleet")]
-    findings.extend(fleet(config).await);
+    let (mut findings, of_fleet) = (doctor::check(&options).await, fleet(config).await);
+    findings.extend(of_fleet);
     if arguments.json {
         let text = serde_json::to_string_pretty(&findings);
         print(&format!("{}\n", text.map_err(|error| CliError::failed(error.to_string()))?))?;
@@ -109,6 +108,11 @@ async fn fleet(config: &Config) -> Vec<Finding> {
         )
     }));
     findings
+}
+
+#[cfg(not(feature = "fleet"))]
+async fn fleet(_: &Config) -> Vec<Finding> {
+    Vec::new()
 }
 
 /// What was found, for a terminal.
