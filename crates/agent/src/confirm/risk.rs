@@ -114,6 +114,8 @@ impl Risk {
 const BY_AN_APP: &str = "let an app act on its own";
 /// The screen does not tell.
 const UNKNOWN: &str = "do anything";
+/// What stands for the label of a button that has none, neither a text nor an id.
+const NO_TEXT: &str = "a button without a text";
 /// What a button may do that nobody can tell anything of.
 const LASTING: &str = "do something that cannot be undone";
 /// The longest text of the screen in a question, and the longest address, in characters.
@@ -216,15 +218,21 @@ fn of(touched: &Touched<'_>, how: How) -> Verdict {
     if touched.is_text_field() {
         return Verdict::Harmless;
     }
-    let labels = touched.labels();
+    let mut labels = touched.labels();
     let is_button = touched.is_button();
+    // An icon that says nothing may mean yes, or end what was filled in.
+    let is_silent = labels.is_empty() && is_button;
+    if is_silent {
+        labels.push(NO_TEXT.to_owned());
+    }
     let by_label = labels.iter().find_map(|label| Some((risk_of_label(label, is_button)?, label)));
     if let Some((what, label)) = by_label {
         let about = touched.row(label);
         return Verdict::Risky(Risk { about, ..Risk::new(what, label.clone(), how) });
     }
     let agreement = labels.iter().find(|label| agrees(label));
-    let says_yes = agreement.or_else(|| labels.first().filter(|_| touched.is_positive_button()));
+    let may_agree = is_silent || touched.is_positive_button();
+    let says_yes = agreement.or_else(|| labels.first().filter(|_| may_agree));
     if let Some(label) = says_yes {
         let mut texts = touched.surroundings().into_iter();
         let by_dialog = texts.find_map(|text| Some((risk_of_sentence(&text)?, text)));
@@ -233,6 +241,9 @@ fn of(touched: &Touched<'_>, how: How) -> Verdict {
         }
     }
     match labels.into_iter().next() {
+        Some(_) if is_silent && !touched.is_in_dialog() && !touched.ends_form() => {
+            Verdict::Harmless
+        }
         Some(label) if !is_harmless(&label) && !agrees(&label) => {
             let is_plain = is_button || touched.ends_form();
             if !is_plain && !touched.is_pressed() {
@@ -618,6 +629,24 @@ mod tests {
         );
         assert_eq!(press("Sort the notes?", "OK"), None);
         assert_eq!(press("Delete this note?", "Keep it"), None);
+    }
+
+    /// An icon without a description and without an id, in a dialog or after a form.
+    #[test]
+    fn button_that_says_nothing_is_judged_by_what_is_around_it() {
+        let press = |screen: &ScreenState, at: i32| {
+            risk(&click(json!({ "x": 5, "y": at * 50 + 20 })), true, screen)
+        };
+        let asks = press(&dialog("Delete this note?", ""), 7).unwrap();
+        assert_eq!(
+            asks.question(Some("app")),
+            "About to tap \"a button without a text\" beside \"Delete this note?\" in app, which may delete something. Go ahead?"
+        );
+        assert_eq!(press(&dialog("Sort the notes?", ""), 7), None, "no dialog of the platform");
+        let form =
+            |field: &str| scene("app", vec![node(field, "100", 0), node("ImageButton", "", 1)]);
+        assert_eq!(press(&form("EditText"), 1).map(|it| it.what), Some(LASTING));
+        assert_eq!(press(&form("TextView"), 1), None, "an icon of a toolbar");
     }
 
     #[test]
