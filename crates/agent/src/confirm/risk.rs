@@ -270,6 +270,10 @@ fn of_typing(
     match screen.and_then(|screen| Touched::place(screen, place)) {
         Some(field) if field.is_text_field() && !has_enter => Verdict::Harmless,
         Some(field) if has_enter => of_enter(&field),
+        // Without its field, the keys go to what has the focus.
+        None if has_enter => {
+            of_touch(act, place, screen).or(|| of_key(act, KeyPress::Enter, screen))
+        }
         _ => of_touch(act, place, screen),
     }
 }
@@ -532,6 +536,65 @@ mod tests {
             "About to run \"shake {\\\"times\\\":2}\", which may do anything. Go ahead?"
         );
         assert_eq!(risk(&shake, false, &screen), None);
+    }
+
+    /// Thirty-six ways to press a button otherwise than by a tap on it.
+    #[test]
+    fn no_way_of_pressing_goes_unasked() {
+        let mut delete = node("Button", "Delete note", 0);
+        delete.flags.focused = true;
+        let screen = scene("app", vec![delete, node("Button", "Edit", 1)]);
+        let at = |x: Value, y: Value| json!({ "x": x, "y": y });
+        let path = |from: (i32, i32), to: (i32, i32)| json!({ "start_x": from.0, "start_y": from.1, "end_x": to.0, "end_y": to.1 });
+        let key = |code: Value| json!({ "key_code": code });
+        let typing = |text: &str, id: Value| json!({ "text": text, "control_id": id, "control_name": "Title" });
+        let here = || at(json!(5), json!(20));
+        let ways = [
+            ("double_tap", here()),
+            ("long_press", here()),
+            ("triple_tap", here()),
+            ("press_with_pen", here()),
+            ("tap", at(json!(5.4), json!(20.4))),
+            ("tap", at(json!("5"), json!("20"))),
+            ("click_control", json!({ "control_id": "1", "control_name": "Keep it" })),
+            ("click_control", json!({ "control_id": 1, "control_name": "" })),
+            ("click_control", json!({ "control_id": "", "x": 5, "y": 20 })),
+            ("long_press", json!({ "control_id": null, "x": 5, "y": 20 })),
+            ("swipe", path((5, 20), (5, 20))),
+            ("swipe", path((5, 20), (6, 20))),
+            ("swipe", path((5, 20), (4, 20))),
+            ("swipe", path((5, 20), (5, 21))),
+            ("swipe", path((5, 20), (5, 19))),
+            ("swipe", path((5, 20), (12, 26))),
+            ("swipe", path((5, 20), (300, 20))),
+            (
+                "swipe",
+                json!({ "start_x": 5, "start_y": 20, "end_x": 5, "end_y": 20, "duration": 3000 }),
+            ),
+            ("drag", path((5, 20), (5, 20))),
+            ("drag", path((5, 20), (6, 21))),
+            ("drag", path((5, 20), (300, 20))),
+            ("drag", path((5, 70), (5, 20))),
+            ("type_text", typing("x", json!("1"))),
+            ("type_text", typing("", json!("1"))),
+            ("type_text", typing("x\n", json!("1"))),
+            ("type_text", typing("\n", json!(""))),
+            ("scroll", json!({ "direction": "down", "control_id": "1" })),
+            ("press_key", key(json!("KEYCODE_ENTER"))),
+            ("press_key", key(json!("enter"))),
+            ("press_key", key(json!(66))),
+            ("press_key", key(json!("KEYCODE_NUMPAD_ENTER"))),
+            ("press_key", key(json!("KEYCODE_DPAD_CENTER"))),
+            ("press_key", key(json!("KEYCODE_SPACE"))),
+            ("press_key", key(json!("KEYCODE_BUTTON_A"))),
+            ("press_key", key(json!("KEYCODE_BUTTON_SELECT"))),
+            ("press_key", key(json!("KEYCODE_BUTTON_START"))),
+        ];
+        assert_eq!(ways.len(), 36);
+        for (function, arguments) in ways {
+            let found = risk(&call(function, arguments.clone()), true, &screen);
+            assert!(found.is_some(), "{function} {arguments}");
+        }
     }
 
     /// Who knows what the button does decides; otherwise, whether it is plainly a button.

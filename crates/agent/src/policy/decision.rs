@@ -49,7 +49,11 @@ impl FunctionCall {
 
 /// The control in a call's arguments.
 pub(crate) fn control_number(arguments: &Map<String, Value>) -> Option<ControlNumber> {
-    arguments.get(CONTROL_ID)?.as_str()?.parse().ok()
+    let id = arguments.get(CONTROL_ID)?;
+    match id.as_u64() {
+        Some(number) => number.to_string().parse().ok(),
+        None => id.as_str()?.parse().ok(),
+    }
 }
 
 /// The argument with a control's number.

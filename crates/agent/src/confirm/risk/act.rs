@@ -212,7 +212,9 @@ fn kind_of_call<'a>(
     let ends = (point(call, "start_x", "start_y"), point(call, "end_x", "end_y"));
     match (&*call.function, place_of_call(call, controls)) {
         ("press_key", _) => {
-            let key = text("key_code").and_then(KeyCode::from_name);
+            let number = call.arguments.get("key_code").and_then(Value::as_u64);
+            let name = number.map(|number| number.to_string());
+            let key = name.as_deref().or(text("key_code")).and_then(KeyCode::from_name);
             key.and_then(KeyPress::of).map_or(ActKind::Nothing, ActKind::Press)
         }
         ("type_text", place) => {
@@ -248,7 +250,9 @@ fn place_of_call<'a>(call: &'a FunctionCall, controls: Option<&Controls>) -> Opt
 
 fn point(call: &FunctionCall, x: &str, y: &str) -> Option<Point> {
     let whole = |name: &str| {
-        let value = call.arguments.get(name)?.as_f64()?;
+        // A function may take a number as text, too.
+        let value = call.arguments.get(name)?;
+        let value = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
         // Screens are smaller than that.
         (value.abs() < 1e6).then_some(value.round() as i32)
     };
