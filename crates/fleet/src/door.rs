@@ -34,7 +34,7 @@ use crate::message::{
     Assembly, FromNode, LeavingFile, NODES, Reserved, SILENCE, SentCall, SentClient, TakenOver,
     ToNode, send,
 };
-use crate::registry::{PhoneEntry, RENEWAL, parts_of};
+use crate::registry::{PhoneEntry, RENEWAL, VERSION, parts_of};
 use crate::selector::Selector;
 use places::Places;
 use waiting::QueuePlace;
@@ -171,6 +171,9 @@ impl SharedDoor {
         files: &FilesHere<'_>,
     ) -> Result<Outcome, Failure> {
         let Some((node, id)) = parts_of(phone) else { return Err(not_listed(phone)) };
+        if let Some(other) = self.places.other_version(phone) {
+            return Err(of_other_version(node, &other));
+        }
         let may_change = action.scope() == Scope::Act;
         let needs_lease = call.exclusive || action.needs_lease();
         let action = match action {
@@ -523,6 +526,13 @@ fn not_listed(phone: &str) -> Failure {
     let seconds = RENEWAL.as_secs();
     not_connected(phone, format!("no node lists it; nodes renew their lists every {seconds} s"))
         .into()
+}
+
+fn of_other_version(node: &str, version: &str) -> Failure {
+    let reason = format!(
+        "the node {node} has Thumbwire {version}, and this is {VERSION}; both have to be of one version"
+    );
+    Cause::Refused { reason }.into()
 }
 
 fn nothing_matches(selector: &str, phones: &[PhoneEntry]) -> Failure {

@@ -30,7 +30,7 @@ use crate::message::{
     Assembly, FILE, FromNode, GO, HEADERS, NODES, PIECE_ERROR, PieceTaken, Reserved, SIGN_OF_LIFE,
     SentCall, TakenOver, ThereIs, ToNode, UploadBegun, send,
 };
-use crate::registry::fleet_id;
+use crate::registry::{VERSION, fleet_id};
 use ask::{Answers, AskDoor};
 use entries::Entries;
 pub use files::NodeFiles;
@@ -252,7 +252,7 @@ async fn refuse(connection: &Connection, message: &Message, reason: String) {
     let Some(reply) = &message.reply else { return };
     let reason = format!(
         "this node does not understand the request ({reason}); node and door have to be of the same version, {}",
-        env!("CARGO_PKG_VERSION")
+        VERSION
     );
     reply_with(connection, reply, &failed(Cause::Refused { reason }.into())).await;
 }

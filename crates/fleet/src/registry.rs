@@ -19,6 +19,8 @@ pub const RENEWAL: Duration = Duration::from_secs(5);
 pub struct PhoneEntry {
     /// The name of its node.
     pub node: String,
+    /// The version of Thumbwire there.
+    pub version: String,
     /// The phone as its node lists it; its id is `NODE/ID`.
     pub device: ListedDevice,
     /// The release of its system, such as `14`; `None` if unknown.
@@ -28,6 +30,9 @@ pub struct PhoneEntry {
     /// Who acts on it.
     pub holder: Option<Holder>,
 }
+
+/// The version of this program, which that of a node has to be.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The id of a phone in the fleet.
 pub fn fleet_id(node: &str, id: &str) -> String {

@@ -139,6 +139,7 @@ mod tests {
     fn phone(release: &str) -> PhoneEntry {
         PhoneEntry {
             node: "rack1".into(),
+            version: String::new(),
             device: ListedDevice {
                 id: "rack1/emulator-5554".into(),
                 platform: Platform::Android,

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::connection::{ConnectError, Connection};
-use crate::registry::{BUCKET, MAX_AGE, PhoneEntry, RENEWAL};
+use crate::registry::{BUCKET, MAX_AGE, PhoneEntry, RENEWAL, VERSION, key_of};
 
 /// The phones that nodes list.
 pub(super) struct Places {
@@ -58,6 +58,13 @@ impl Places {
     /// Whether the phone is listed, or was.
     pub(super) fn knows(&self, id: &str) -> bool {
         lock(&self.table.seen).contains(id)
+    }
+
+    /// The version of the phone's node, if it is another one than ours.
+    pub(super) fn other_version(&self, id: &str) -> Option<String> {
+        let phones = lock(&self.table.phones);
+        let (phone, _) = phones.get(&key_of(id))?;
+        (phone.version != VERSION).then(|| phone.version.clone())
     }
 
     /// Waits until the list may have changed.

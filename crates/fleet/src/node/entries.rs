@@ -15,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::Node;
 use crate::connection::{ConnectError, Connection};
-use crate::registry::{BUCKET, MAX_AGE, PhoneEntry, RENEWAL, fleet_id, key_of};
+use crate::registry::{BUCKET, MAX_AGE, PhoneEntry, RENEWAL, VERSION, fleet_id, key_of};
 
 /// How long the phones may take to be listed, and one of them to tell its release.
 const LISTING: Duration = Duration::from_secs(4);
@@ -118,6 +118,7 @@ impl Entries {
         });
         PhoneEntry {
             node: self.node.name.clone(),
+            version: VERSION.to_owned(),
             release,
             labels: self.node.labels.clone(),
             holder,

@@ -586,6 +586,29 @@ async fn server_with_a_certificate_is_trusted_if_its_authority_is_named() {
     assert!(matches!(refused, ConnectError::NotConnected { .. }), "{refused:?}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn node_of_another_version_is_not_used() {
+    let Some(server) = NatsServer::start() else { return };
+    let node = TestNode::start(&server, "rack1", 1).await;
+    // As if the node were older; it does not renew its entry any more.
+    node.running.abort();
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let jetstream = async_nats::jetstream::new(client);
+    let list = jetstream.get_key_value("thumbwire_phones").await.unwrap();
+    let entry = list.get("rack1/p1").await.unwrap().unwrap();
+    let mut entry: Value = serde_json::from_slice(&entry).unwrap();
+    entry["version"] = "0.0.9".into();
+    list.put("rack1/p1", entry.to_string().into()).await.unwrap();
+    let refused = press(&door(&server).await, &call("rack1/p1")).await.unwrap_err();
+    assert_eq!(
+        refused.cause.to_string(),
+        format!(
+            "the node rack1 has Thumbwire 0.0.9, and this is {}; both have to be of one version",
+            env!("CARGO_PKG_VERSION")
+        )
+    );
+}
+
 /// The permissions that docs/fleet.md gives to each kind of program, in two accounts.
 #[tokio::test(flavor = "multi_thread")]
 async fn programs_need_the_documented_permissions_and_accounts_are_apart() {
