@@ -175,14 +175,14 @@ impl NatsServer {
         })?;
         // The server writes the port that it got to a file.
         let ports = folder.path().join(format!("nats-server_{}.ports", child.id()));
-        let began = Instant::now();
+        let (began, mut looks) = (Instant::now(), tokio::time::interval(Duration::from_millis(20)));
         while began.elapsed() < STARTING {
+            looks.tick().await;
             let text = files::read_text(&ports, 10_000).unwrap_or_default();
             let url = text.split('"').find(|part| part.starts_with("nats://127.0.0.1:"));
             if let Some(url) = url {
                 return Ok(Self { child, url: url.to_owned(), _folder: folder });
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let _ = child.kill();
         let _ = child.wait();
