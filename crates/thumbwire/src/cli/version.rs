@@ -10,10 +10,11 @@ pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The features of the package, and whether this build has them.
-const FEATURES: [(&str, bool); 5] = [
+const FEATURES: [(&str, bool); 6] = [
     ("agent", cfg!(feature = "agent")),
     ("appium", cfg!(feature = "appium")),
     ("eval", cfg!(feature = "eval")),
+    ("fleet", cfg!(feature = "fleet")),
     ("ios", cfg!(feature = "ios")),
     ("virtual-phone", cfg!(feature = "virtual-phone")),
 ];

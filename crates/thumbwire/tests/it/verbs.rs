@@ -18,7 +18,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 }
 
 /// The commands whose help is a golden.
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 20] = [
     "",
     "serve",
     "run",
@@ -36,6 +36,8 @@ const VERBS: [&str; 18] = [
     "app-tools call",
     "app-tools trust",
     "phone",
+    "node",
+    "fleet demo",
     "trace",
 ];
 
@@ -162,7 +164,10 @@ fn version_is_one_line_with_target_and_features() {
         assert_eq!((err.as_str(), code), ("", Some(0)));
         let start = concat!("thumbwire ", env!("CARGO_PKG_VERSION"), " (");
         assert!(out.starts_with(start) && out.lines().count() == 1, "{out}");
-        assert!(out.trim_end().ends_with("; agent, appium, eval, ios, virtual-phone)"), "{out}");
+        assert!(
+            out.trim_end().ends_with("; agent, appium, eval, fleet, ios, virtual-phone)"),
+            "{out}"
+        );
         assert!(out.contains(std::env::consts::ARCH), "{out}");
     }
 }
