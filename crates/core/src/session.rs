@@ -425,6 +425,9 @@ impl<'a> SessionCall<'a> {
             Action::Press(key) => self.attached().await?.press(key).await,
             Action::OpenUrl(url) => self.attached().await?.open_url(&url).await,
             Action::Launch(choice) => self.attached().await?.launch(&choice).await,
+            Action::LaunchWith { app, arguments } => {
+                self.attached().await?.start(&app, &arguments).await
+            }
             Action::SaveScreenshot { name, fetch } => self.save_screenshot(name, fetch).await,
             Action::ReadLog { filter, max, clear } => self.read_log(&filter, max, clear).await,
             Action::ReadCrashes { since, app } => {

@@ -57,8 +57,8 @@ use tokio::time::{Instant, sleep};
 use crate::error::{excerpt, without_returns};
 use crate::{
     AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, ForegroundApp, Format,
-    FormatPreference, Gesture, Identity, Key, Platform, Screenshot, SideEffect, Size, Tree,
-    TreeDetail, TreeMethod, TypingMethod,
+    FormatPreference, Gesture, Identity, Key, LaunchArgument, Platform, Screenshot, SideEffect,
+    Size, Tree, TreeDetail, TreeMethod, TypingMethod,
 };
 pub use helper::HelperMode;
 #[cfg(feature = "ios")]
@@ -366,9 +366,9 @@ impl Device for Android {
         self.read_apps().await.map(AppList::from)
     }
 
-    async fn launch(&self, app: &AppId) -> Result<String, Error> {
+    async fn launch(&self, app: &AppId, arguments: &[LaunchArgument]) -> Result<String, Error> {
         crate::app_name::check_name(app)?;
-        match self.start_app(app).await {
+        match self.start_app(app, arguments).await {
             Err(Error::NoSuchApp { app: name }) => match self.is_installed(app).await? {
                 true => Err(Error::NotLaunchable { app: name }),
                 false => Err(self.no_such_app(app).await),

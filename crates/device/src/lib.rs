@@ -132,7 +132,8 @@ pub trait Device: Send + Sync {
     async fn apps(&self) -> Result<AppList, Error>;
 
     /// Starts an app at its launcher entry, or brings it to the front. Returns the phone's output.
-    async fn launch(&self, app: &AppId) -> Result<String, Error>;
+    /// An app that gets arguments is started again on iOS.
+    async fn launch(&self, app: &AppId, arguments: &[LaunchArgument]) -> Result<String, Error>;
 
     /// Stops an app and all its processes.
     async fn stop(&self, app: &AppId) -> Result<(), Error>;

@@ -18,8 +18,8 @@ use thumbwire_base::lock;
 use crate::image::{Error as PictureError, PixelLimits, Pixels};
 use crate::{
     AppId, AppList, Device, DeviceInfo, DisplayControl, Error, Facets, Foreground, ForegroundApp,
-    Format, FormatPreference, Gesture, Identity, Key, Orientation, Point, Rect, RotationOwner,
-    Screenshot, Size, Tree, TreeDetail, TypingMethod,
+    Format, FormatPreference, Gesture, Identity, Key, LaunchArgument, Orientation, Point, Rect,
+    RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
 };
 
 /// A device whose screenshots have at most a given number of pixels.
@@ -268,8 +268,8 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
         self.inner.apps().await
     }
 
-    async fn launch(&self, app: &AppId) -> Result<String, Error> {
-        self.inner.launch(app).await
+    async fn launch(&self, app: &AppId, arguments: &[LaunchArgument]) -> Result<String, Error> {
+        self.inner.launch(app, arguments).await
     }
 
     async fn stop(&self, app: &AppId) -> Result<(), Error> {

@@ -251,6 +251,38 @@ impl fmt::Display for AppId {
     }
 }
 
+/// An argument that an app is started with: an extra of its Intent on Android, an argument of its
+/// process on iOS.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchArgument {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: LaunchValue,
+}
+
+/// The value of an argument. Android's apps ask for it by its type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum LaunchValue {
+    /// A boolean.
+    Flag(bool),
+    /// A whole number.
+    Whole(i32),
+    /// A text.
+    Text(String),
+}
+
+impl fmt::Display for LaunchValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(is) => write!(f, "{is}"),
+            Self::Whole(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 /// An installed app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct App {

@@ -46,7 +46,7 @@ use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
     App, AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, Gesture, Identity, Key,
-    Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
+    LaunchArgument, Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
 pub use capabilities::AppiumCapabilities;
 use client::{Operation, RequestError, STATUS_LIMIT, USUAL, WebDriverClient};
@@ -354,8 +354,8 @@ impl Device for WebDriverPhone {
         }
     }
 
-    async fn launch(&self, app: &AppId) -> Result<String, Error> {
-        self.start(app).await
+    async fn launch(&self, app: &AppId, arguments: &[LaunchArgument]) -> Result<String, Error> {
+        self.start(app, arguments).await
     }
 
     async fn stop(&self, app: &AppId) -> Result<(), Error> {

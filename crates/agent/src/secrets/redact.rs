@@ -81,6 +81,13 @@ impl<P: Perform> Perform for RedactedPerform<P> {
                     "a secret can only be typed, not copied or put into an address",
                 ));
             }
+            Action::LaunchWith { arguments, .. }
+                if arguments.iter().any(|it| self.has_placeholder(&it.value.to_string())) =>
+            {
+                return Err(refused(
+                    "a secret can only be typed, not given to an app as it starts",
+                ));
+            }
             Action::CallAppTool(mut tool_call) => {
                 tool_call.arguments.values_mut().try_for_each(|value| self.filled(value))?;
                 self.inner.perform(call, Action::CallAppTool(tool_call)).await

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thumbwire_device::{
-    App, AppId, Foreground, Gesture, Identity, InstallOptions, Key, Location, LogEntry, LogFilter,
-    Notification, Orientation, Platform, Point, Size, millis,
+    App, AppId, Foreground, Gesture, Identity, InstallOptions, Key, LaunchArgument, Location,
+    LogEntry, LogFilter, Notification, Orientation, Platform, Point, Size, millis,
 };
 
 use super::display::{file_name, gesture_text, under_way};
@@ -290,6 +290,14 @@ actions! {
         let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
         format!("open a {scheme}: address")
     };
+
+    /// Starts an app with arguments, once the phone shows it.
+    LaunchWith {
+        /// The app.
+        app: AppId,
+        /// The arguments.
+        arguments: Vec<LaunchArgument>,
+    } -> LaunchResult, Screen, { app, .. } => format!("launch {app} with arguments");
 
     /// Stops an app with all its processes.
     Stop(AppId) -> (), Screen, (app) => format!("close {app}");

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use thumbwire_device::{
     App, Battery, Check, DeviceInfo, Flags, Foreground, Format, Gesture, Health, Identity, Image,
-    InstallOptions, Key, KeyCode, Location, LockState, LogEntry, LogFilter, Node, Notification,
-    Orientation, Panel, Platform, Point, Priority, Rect, Screenshot, Size, Tree, TypingMethod,
+    InstallOptions, Key, KeyCode, LaunchArgument, LaunchValue, Location, LockState, LogEntry,
+    LogFilter, Node, Notification, Orientation, Panel, Platform, Point, Priority, Rect, Screenshot,
+    Size, Tree, TypingMethod,
 };
 
 use super::outcome::KINDS;
@@ -88,6 +89,12 @@ fn every_action() -> Vec<Action> {
         Action::Launch(AppSelector::Named("Notes".into())),
         Action::Launch(AppSelector::ListIndex("3".into())),
         Action::OpenUrl("https://example.com/".into()),
+        Action::LaunchWith {
+            app: app(),
+            arguments: [("seed", LaunchValue::Whole(7)), ("name", LaunchValue::Text("tea".into()))]
+                .map(|(name, value)| LaunchArgument { name: name.into(), value })
+                .into(),
+        },
         Action::Stop(app()),
         Action::InstallApp {
             path: "notes.apk".into(),

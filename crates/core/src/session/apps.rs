@@ -7,7 +7,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use thumbwire_device::{App, AppId, AppList, Foreground, Key, LauncherApps, SideEffect};
+use thumbwire_device::{
+    App, AppId, AppList, Foreground, Key, LaunchArgument, LauncherApps, SideEffect,
+};
 use tokio::time::{Instant, sleep};
 
 use super::app_names;
@@ -109,23 +111,34 @@ impl AttachedDevice {
     pub(super) async fn launch(&self, choice: &AppSelector) -> Result<Outcome, Failure> {
         match choice {
             AppSelector::Id(app) => self.launch_by_id(app).await,
-            AppSelector::ListIndex(number) => self.start(&self.app_by_index(number).await?).await,
+            AppSelector::ListIndex(number) => {
+                self.start(&self.app_by_index(number).await?, &[]).await
+            }
             AppSelector::Named(word) => self.launch_by_name(word).await,
         }
     }
 
-    async fn start(&self, app: &AppId) -> Result<Outcome, Failure> {
+    /// Starts an app with these arguments.
+    pub(super) async fn start(
+        &self,
+        app: &AppId,
+        arguments: &[LaunchArgument],
+    ) -> Result<Outcome, Failure> {
         // The phone starts only what its launcher shows.
         self.refuse_new_app(app)?;
         let _turn = self.screen.acting.lock().await;
-        let done = self.launch_and_see(app).await?;
+        let done = self.launch_and_see(app, arguments).await?;
         self.screen.guard.learn_launcher([app.clone()]);
         Ok(done)
     }
 
-    async fn launch_and_see(&self, app: &AppId) -> Result<Outcome, Failure> {
+    async fn launch_and_see(
+        &self,
+        app: &AppId,
+        arguments: &[LaunchArgument],
+    ) -> Result<Outcome, Failure> {
         let before = self.look_in_front().await;
-        let output = self.act(self.device.launch(app)).await?;
+        let output = self.act(self.device.launch(app, arguments)).await?;
         self.launched(app, output, &before).await
     }
 
@@ -266,7 +279,7 @@ impl AttachedDevice {
     /// Starts the app with that id. An app that calls itself like an id that is not installed is
     /// not started: it would get what is meant for another.
     async fn launch_by_id(&self, app: &AppId) -> Result<Outcome, Failure> {
-        let not_found = match self.start(app).await {
+        let not_found = match self.start(app, &[]).await {
             Err(failure) if matches!(failure.cause, Cause::AppNotFound { .. }) => failure,
             done => return done,
         };
@@ -300,7 +313,7 @@ impl AttachedDevice {
         let _turn = self.screen.acting.lock().await;
         let mut unlaunchable = None;
         for app in meant.into_iter().take(MAX_TRIED) {
-            match self.launch_and_see(app).await {
+            match self.launch_and_see(app, &[]).await {
                 Ok(done) => return Ok(done),
                 Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}
                 Err(failure) if matches!(failure.cause, Cause::AppNotLaunchable { .. }) => {

@@ -21,8 +21,8 @@ use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
     App, AppId, AppList, Check, DeviceInfo, DisplayControl, Error, Facets, Flags, Foreground,
-    Format, Gesture, Health, HealthChecks, Identity, Image, Key, Node, Orientation, Panel,
-    Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
+    Format, Gesture, Health, HealthChecks, Identity, Image, Key, LaunchArgument, Node, Orientation,
+    Panel, Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
 };
 use tokio::sync::Semaphore;
 
@@ -136,7 +136,7 @@ impl Device for Fake {
         self.listed.fetch_add(1, Ordering::SeqCst);
         Ok(lock(&self.apps).clone().into())
     }
-    async fn launch(&self, app: &AppId) -> Result<String, Error> {
+    async fn launch(&self, app: &AppId, _: &[LaunchArgument]) -> Result<String, Error> {
         lock(&self.launched).push(app.0.clone());
         match lock(&self.cannot_start).contains(&app.0) {
             true if app.0.ends_with("provider") => Err(Error::NotLaunchable { app: app.0.clone() }),

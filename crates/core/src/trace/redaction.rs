@@ -36,6 +36,9 @@ impl Redaction {
         match action {
             Action::Type(input) => self.add(&input.text),
             Action::SetClipboard(text) => self.add(text),
+            Action::LaunchWith { arguments, .. } => {
+                arguments.iter().for_each(|it| self.add(&it.value.to_string()));
+            }
             Action::CallAppTool(call) => call.arguments.values().for_each(|it| self.add_all(it)),
             _ => {}
         }

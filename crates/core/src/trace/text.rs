@@ -34,6 +34,10 @@ pub(super) fn action_text(action: &Action) -> String {
         Action::Type(TextInput { text, .. }) => format!("type {text:?}"),
         Action::SetClipboard(text) => format!("set the clipboard to {text:?}"),
         Action::OpenUrl(url) => format!("open {url}"),
+        Action::LaunchWith { app, arguments } => {
+            let shown = arguments.iter().map(|it| format!("{}={}", it.name, it.value));
+            format!("launch {app} with {}", shown.collect::<Vec<_>>().join(", "))
+        }
         Action::Touch(Gesture::LongPress { held, .. }) => {
             format!("{action} for {} ms", held.as_millis())
         }

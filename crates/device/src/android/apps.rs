@@ -8,11 +8,15 @@ use super::services::{component, read_query};
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::check_name;
 use crate::error::excerpt;
-use crate::{App, AppData, AppId, Component, Error};
+use crate::{App, AppData, AppId, Component, Device as _, Error, LaunchArgument, LaunchValue};
 
 impl Android {
     /// Starts an app at its launcher entry, as the launcher does. Its name was checked.
-    pub(super) async fn start_app(&self, app: &AppId) -> Result<String, Error> {
+    pub(super) async fn start_app(
+        &self,
+        app: &AppId,
+        arguments: &[LaunchArgument],
+    ) -> Result<String, Error> {
         if self.legacy.is_none() {
             let user = self.user().await?;
             // The only entry; of several the platform's chooser.
@@ -26,9 +30,12 @@ impl Android {
                 }
             }
             if let Some(entry) = entry {
-                let output = self.ask(start_command(&entry, user)?).await?;
+                let output = self.ask(start_command(&entry, user, arguments)?).await?;
                 return self.explained(&output, read_launch(app, &output)).await;
             }
+        }
+        if !arguments.is_empty() {
+            return Err(self.unsupported("starting an app with arguments"));
         }
         let output = self.ask(monkey_command(app)?).await?;
         self.explained(&output, read_launch(app, &output)).await
@@ -64,12 +71,26 @@ fn main_entry(app: &AppId, output: &CommandOutput) -> Option<Component> {
     rated.max_by_key(|&(is_default, is_own, _)| (is_default, is_own)).map(|(.., entry)| entry)
 }
 
-fn start_command(entry: &Component, user: Option<u32>) -> Result<ShellCommand, Error> {
+fn start_command(
+    entry: &Component,
+    user: Option<u32>,
+    arguments: &[LaunchArgument],
+) -> Result<ShellCommand, Error> {
     // The launcher's flags: FLAG_ACTIVITY_NEW_TASK, FLAG_ACTIVITY_RESET_TASK_IF_NEEDED.
     let start = ShellCommand::new("am start")
         .for_user(user)
         .then("-a android.intent.action.MAIN -c android.intent.category.LAUNCHER -f 0x10200000 -n");
-    start.arg(&entry.to_string())
+    let mut start = start.arg(&entry.to_string())?;
+    for LaunchArgument { name, value } in arguments {
+        // Types as Maestro gives them to an Intent.
+        let option = match value {
+            LaunchValue::Flag(_) => "--ez",
+            LaunchValue::Whole(_) => "--ei",
+            LaunchValue::Text(_) => "--es",
+        };
+        start = start.then(option).arg(name)?.arg(&value.to_string())?;
+    }
+    Ok(start)
 }
 
 /// For phones whose package manager cannot be asked: a Java program that takes a second to start,
@@ -278,9 +299,21 @@ mod tests {
         );
         let entry = Component { app, class: "com.x.Main".into() };
         assert_eq!(
-            start_command(&entry, Some(0)).unwrap().as_str(),
+            start_command(&entry, Some(0), &[]).unwrap().as_str(),
             "am start --user 0 -a android.intent.action.MAIN -c android.intent.category.LAUNCHER \
              -f 0x10200000 -n 'com.x; reboot/com.x.Main'"
+        );
+        let arguments = [
+            ("--es", LaunchValue::Text("a; reboot".into())),
+            ("on", LaunchValue::Flag(true)),
+            ("n", LaunchValue::Whole(-3)),
+        ]
+        .map(|(name, value)| LaunchArgument { name: name.into(), value });
+        let line = start_command(&entry, None, &arguments).unwrap();
+        assert!(
+            line.as_str().ends_with("Main' --es '--es' 'a; reboot' --ez 'on' 'true' --ei 'n' '-3'"),
+            "{}",
+            line.as_str()
         );
     }
 

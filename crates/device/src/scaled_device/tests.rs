@@ -98,7 +98,7 @@ impl Device for Phone {
     async fn apps(&self) -> Result<AppList, Error> {
         Ok(Vec::new().into())
     }
-    async fn launch(&self, _: &AppId) -> Result<String, Error> {
+    async fn launch(&self, _: &AppId, _: &[LaunchArgument]) -> Result<String, Error> {
         Ok(String::new())
     }
     async fn stop(&self, _: &AppId) -> Result<(), Error> {

@@ -13,7 +13,9 @@ use super::client::{Operation, RequestError, if_available};
 use super::dialect::{Dialect, PhoneCommand, script};
 use super::{WebDriverPhone, unreadable};
 use crate::app_name::{check_bundle_id, check_name};
-use crate::{App, AppData, AppId, AppList, Error, Foreground, ForegroundApp, Platform};
+use crate::{
+    App, AppData, AppId, AppList, Error, Foreground, ForegroundApp, LaunchArgument, Platform,
+};
 
 const LAUNCH: Operation = Operation::new("start the app", "starting the app");
 const STOP: Operation = Operation::new("stop the app", "stopping the app");
@@ -34,8 +36,12 @@ impl WebDriverPhone {
     }
 
     /// Starts an app, or brings it to the front if it runs.
-    pub(super) async fn start(&self, app: &AppId) -> Result<String, Error> {
-        let command = self.start_command(app).await?;
+    pub(super) async fn start(
+        &self,
+        app: &AppId,
+        arguments: &[LaunchArgument],
+    ) -> Result<String, Error> {
+        let command = self.start_command(app, arguments).await?;
         match self.client.act_within(LAUNCH, command, LAUNCH_LIMIT).await {
             Err(failure) if is_missing(&failure) => Err(Error::NoSuchApp { app: app.0.clone() }),
             Err(failure) if is_not_launchable(&failure) => {
@@ -45,7 +51,15 @@ impl WebDriverPhone {
         }
     }
 
-    async fn start_command(&self, app: &AppId) -> Result<Command, Error> {
+    async fn start_command(
+        &self,
+        app: &AppId,
+        arguments: &[LaunchArgument],
+    ) -> Result<Command, Error> {
+        if !arguments.is_empty() && self.dialect != Dialect::WebDriverAgent {
+            let what = "starting an app with arguments by Appium";
+            return Err(Error::Unsupported { what, platform: self.identity.platform });
+        }
         if self.dialect != Dialect::WebDriverAgent {
             self.require_app(app).await?;
             return Ok(PhoneCommand::ActivateApp(app).command(self.dialect));
@@ -57,17 +71,20 @@ impl WebDriverPhone {
         };
         Ok(match state {
             // WebDriverAgent says `NotInstalled` of apps that it does not know, too.
-            AppState::NotInstalled | AppState::NotRunning => AppCommand::Launch {
+            // One that runs is ended and started again: its arguments are those of its process.
+            AppState::Suspended | AppState::Background | AppState::Foreground
+                if arguments.is_empty() =>
+            {
+                PhoneCommand::ActivateApp(app).command(self.dialect)
+            }
+            _ => AppCommand::Launch {
                 bundle_id: app.0.clone(),
-                arguments: None,
+                arguments: (!arguments.is_empty()).then(|| process_arguments(arguments)),
                 environment: None,
                 // Apps with an endless animation never come to rest.
                 wait_for_quiescence: Some(false),
             }
             .into(),
-            AppState::Suspended | AppState::Background | AppState::Foreground => {
-                PhoneCommand::ActivateApp(app).command(self.dialect)
-            }
         })
     }
 
@@ -218,9 +235,31 @@ impl AppData for WebDriverPhone {
     }
 }
 
+/// `-name value`, which an app reads from its user defaults, as Maestro passes them.
+fn process_arguments(arguments: &[LaunchArgument]) -> Vec<String> {
+    let named = |name: &str| match name.starts_with('-') {
+        true => name.to_owned(),
+        false => format!("-{name}"),
+    };
+    arguments.iter().flat_map(|it| [named(&it.name), it.value.to_string()]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LaunchValue;
+
+    #[test]
+    fn arguments_are_those_of_user_defaults() {
+        let argument = |name: &str, value| LaunchArgument { name: name.into(), value };
+        let arguments = [
+            argument("seed", LaunchValue::Whole(7)),
+            argument("-fresh", LaunchValue::Flag(true)),
+            argument("name", LaunchValue::Text("a b".into())),
+        ];
+        let expected = ["-seed", "7", "-fresh", "true", "-name", "a b"];
+        assert_eq!(process_arguments(&arguments), expected);
+    }
 
     #[test]
     fn activities_are_whole_classes() {

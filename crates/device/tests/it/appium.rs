@@ -157,7 +157,7 @@ async fn no_act_is_sent_twice() {
             "/value" => appium.type_text("x").await.map(drop),
             "/clear" => device.text_editing().unwrap().replace_text("x").await.map(drop),
             "mobile: pressButton" => appium.press(Key::Home).await,
-            "mobile: activateApp" => appium.launch(&off).await.map(drop),
+            "mobile: activateApp" => appium.launch(&off, &[]).await.map(drop),
             "mobile: terminateApp" => appium.stop(&off).await,
             "mobile: deepLink" => {
                 device.links().unwrap().open_link("https://example.com").await.map(drop)
@@ -359,7 +359,7 @@ async fn iphone_is_seen_and_touched_in_pixels() {
     assert_eq!(field.id, "name-field");
     assert_eq!(appium.type_text("é✓").await.unwrap(), TypingMethod::Keys);
     assert_eq!(server.state().typed, ["é✓"]);
-    let missing = appium.launch(&AppId("com.example.none".into())).await.unwrap_err();
+    let missing = appium.launch(&AppId("com.example.none".into()), &[]).await.unwrap_err();
     assert!(matches!(missing, Error::NoSuchApp { .. }), "{missing}");
     server.state().locked = true;
     assert_eq!(appium.foreground().await.unwrap(), Foreground::Keyguard);

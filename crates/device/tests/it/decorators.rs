@@ -11,11 +11,11 @@ use thumbwire_device::{
     AppData, AppId, AppIntegration, AppList, AppManagement, Component, Device, DeviceFiles,
     DeviceInfo, DisplayControl, Editor, EditorSize, Error, Facets, FileDetails, Foreground,
     Gesture, Health, HealthChecks, HelperChecks, HelperStatus, Identity, InstallOptions, Key,
-    LauncherApps, Links, Location, LogEntry, LogFilter, LogStream, Logs, Notification,
-    Notifications, Orientation, Package, Platform, Recording, RecordingOptions, RotationOwner,
-    ScaledDevice, ScreenCapture, ScreenStream, ScreenStreaming, ScreenWatch, Screenshot,
-    ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, TextEditing, Tree,
-    TreeDetail, TypingMethod,
+    LaunchArgument, LauncherApps, Links, Location, LogEntry, LogFilter, LogStream, Logs,
+    Notification, Notifications, Orientation, Package, Platform, Recording, RecordingOptions,
+    RotationOwner, ScaledDevice, ScreenCapture, ScreenStream, ScreenStreaming, ScreenWatch,
+    Screenshot, ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, TextEditing,
+    Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -189,7 +189,7 @@ impl Device for Phone {
     async fn apps(&self) -> Result<AppList, Error> {
         self.nothing()
     }
-    async fn launch(&self, _: &AppId) -> Result<String, Error> {
+    async fn launch(&self, _: &AppId, _: &[LaunchArgument]) -> Result<String, Error> {
         self.nothing()
     }
     async fn stop(&self, _: &AppId) -> Result<(), Error> {

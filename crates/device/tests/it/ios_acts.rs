@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{
-    App, AppId, Battery, Device, EditorSize, Error, Foreground, Gesture, Key, Orientation,
-    Platform, Point, RotationOwner, SideEffect, StreamOptions, TypingMethod, UntypableText,
+    App, AppId, Battery, Device, EditorSize, Error, Foreground, Gesture, Key, LaunchArgument,
+    LaunchValue, Orientation, Platform, Point, RotationOwner, SideEffect, StreamOptions,
+    TypingMethod, UntypableText,
 };
 use thumbwire_webdriver::{AppState, Command, GestureCommand, SessionId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -227,17 +228,22 @@ async fn apps_are_started_brought_to_the_front_and_ended() {
         ("com.example.off", "POST /wda/apps/launch"),
         ("com.apple.Preferences", "POST /wda/apps/activate"),
     ] {
-        ios.launch(&app(id)).await.unwrap();
+        ios.launch(&app(id), &[]).await.unwrap();
         assert_eq!(wda.state().front, id);
         assert_eq!(wda.count(request), 1);
         assert_eq!(ios.foreground().await.unwrap().app().unwrap().app, app(id));
     }
+    // With arguments an app that runs is started again.
+    let arguments = [LaunchArgument { name: "seed".into(), value: LaunchValue::Whole(7) }];
+    ios.launch(&app("com.apple.Preferences"), &arguments).await.unwrap();
+    assert_eq!(wda.count("POST /wda/apps/launch"), 2);
     ios.stop(&app("com.example.off")).await.unwrap();
     ios.stop(&app("com.example.off")).await.unwrap();
     assert_eq!(wda.state().apps["com.example.off"], AppState::NotRunning);
-    let error = ios.launch(&app("com.example.missing")).await.unwrap_err();
+    let error = ios.launch(&app("com.example.missing"), &[]).await.unwrap_err();
     assert!(matches!(error, Error::NoSuchApp { .. }), "{error:?}");
-    for error in [ios.launch(&app("a b")).await.unwrap_err(), ios.stop(&app("")).await.unwrap_err()]
+    for error in
+        [ios.launch(&app("a b"), &[]).await.unwrap_err(), ios.stop(&app("")).await.unwrap_err()]
     {
         assert!(matches!(error, Error::InvalidAppId { .. }), "{error:?}");
     }

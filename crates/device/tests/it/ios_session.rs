@@ -124,9 +124,9 @@ async fn no_act_is_sent_twice() {
             "POST /actions" => ios.touch(TAP).await,
             "POST /wda/keys" => ios.type_text("x").await.map(drop),
             "POST /wda/pressButton" => ios.press(Key::Home).await,
-            "POST /wda/apps/launch" => ios.launch(&off).await.map(drop),
+            "POST /wda/apps/launch" => ios.launch(&off, &[]).await.map(drop),
             "POST /wda/apps/activate" => {
-                ios.launch(&AppId("com.apple.Preferences".into())).await.map(drop)
+                ios.launch(&AppId("com.apple.Preferences".into()), &[]).await.map(drop)
             }
             "POST /wda/apps/terminate" => ios.stop(&off).await,
             "POST /url" => device.links().unwrap().open_link("https://example.com").await.map(drop),

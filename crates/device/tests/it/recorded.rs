@@ -188,7 +188,7 @@ async fn every_recorded_failure_reports_the_phones_message() {
     {
         let text = String::from_utf8_lossy(&output).lines().next().unwrap().to_owned();
         let error =
-            phone([(launch, output)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
+            phone([(launch, output)]).await.launch(&AppId("com.x".into()), &[]).await.unwrap_err();
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
     let wrong = ["071-input", "076-input", "079-input", "086-input"];
@@ -205,7 +205,7 @@ async fn every_recorded_failure_reports_the_phones_message() {
         empty.screenshot().await.unwrap_err(),
         empty.foreground().await.unwrap_err(),
         empty.screen_size().await.unwrap_err(),
-        empty.launch(&AppId("com.x".into())).await.unwrap_err(),
+        empty.launch(&AppId("com.x".into()), &[]).await.unwrap_err(),
         empty.info().await.unwrap_err(),
         empty.apps().await.unwrap_err(),
     ] {

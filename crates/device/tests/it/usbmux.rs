@@ -126,7 +126,7 @@ async fn phone_is_driven_through_the_daemon() {
     let ios = WebDriverPhone::attach_usbmux(UDID, &daemon.client(), UDID).await.unwrap();
     assert_eq!(ios.identity().id, UDID);
     assert_eq!(ios.screenshot().await.unwrap().size, ios.screen_size().await.unwrap());
-    ios.launch(&AppId("com.example.bank".into())).await.unwrap();
+    ios.launch(&AppId("com.example.bank".into()), &[]).await.unwrap();
     let Foreground::App(front) = ios.foreground().await.unwrap() else { panic!("no app in front") };
     assert_eq!(front.app.0, "com.example.bank");
     let taps = served.virtual_phone.commands().len();
@@ -154,7 +154,7 @@ async fn apps_of_an_unpaired_phone_are_the_active_ones() {
     let served = Served::new().await;
     let daemon = Daemon::start([Phone { trust: Trust::Unpaired, ..served.phone() }]).await;
     let ios = WebDriverPhone::attach_usbmux(UDID, &daemon.client(), UDID).await.unwrap();
-    ios.launch(&AppId("com.example.bank".into())).await.unwrap();
+    ios.launch(&AppId("com.example.bank".into()), &[]).await.unwrap();
     let AppList { apps, is_complete } = ios.apps().await.unwrap();
     assert!(!is_complete);
     assert!(apps.iter().any(|app| app.id.0 == "com.example.bank"));

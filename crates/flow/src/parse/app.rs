@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use thumbwire_device::{AppId, Location};
+use thumbwire_device::{AppId, LaunchArgument, LaunchValue, Location};
 
 use super::arguments::Arguments;
 use super::context::{Filled, ParseContext, names};
@@ -96,13 +96,10 @@ pub(super) fn launch(
         }
         None => steps.push(step(all_permissions(&app, true))),
     }
-    let launch = match passed.is_empty() {
-        true => StepKind::Act(Action::Launch(AppSelector::Id(app))),
-        false => StepKind::Unavailable(format!(
-            "launch {app} with {}: apps cannot be given arguments yet; use a link that the app handles (`openLink`)",
-            passed.join(", ")
-        )),
-    };
+    let launch = StepKind::Act(match passed.is_empty() {
+        true => Action::Launch(AppSelector::Id(app)),
+        false => Action::LaunchWith { app, arguments: passed },
+    });
     if steps.is_empty() {
         return Some(launch);
     }
@@ -110,18 +107,33 @@ pub(super) fn launch(
     Some(StepKind::When { conditions: Vec::new(), steps })
 }
 
-/// The names of the arguments of `launchApp`, which may have any scalar as a value.
-fn launch_arguments(value: Option<&Value>, context: &mut ParseContext) -> Option<Vec<String>> {
+/// The arguments of `launchApp`. A script's value is a text, as in Maestro.
+fn launch_arguments(
+    value: Option<&Value>,
+    context: &mut ParseContext,
+) -> Option<Vec<LaunchArgument>> {
     let Some(value) = value else { return Some(Vec::new()) };
     let map = context.map(value, "`arguments`")?;
-    let mut names = Vec::new();
+    let mut arguments = Vec::new();
     for (key, value) in map.rest() {
         let name = context.fill(&key.name, &key.at, true);
         let name = name.map_err(|what| context.error(&key.at, what)).ok()?.into_text();
-        value::text(value, &format!("the argument `{name}`"), context)?;
-        names.push(name);
+        let of = format!("the argument `{name}`");
+        let is_script = context.written(value, &of)?.contains("${");
+        let text = value::text(value, &of, context)?;
+        let value = if is_script { LaunchValue::Text(text) } else { launch_value(text) };
+        arguments.push(LaunchArgument { name, value });
     }
-    Some(names)
+    Some(arguments)
+}
+
+/// A value of the type that it has in YAML.
+pub(super) fn launch_value(text: String) -> LaunchValue {
+    match (text.as_str(), text.parse::<i32>()) {
+        ("true" | "false", _) => LaunchValue::Flag(text == "true"),
+        (_, Ok(number)) if number.to_string() == text => LaunchValue::Whole(number),
+        _ => LaunchValue::Text(text),
+    }
 }
 
 pub(super) fn stop(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {

@@ -108,8 +108,23 @@ fn public_flows_are_read() {
     // The scripts are not among the fixtures.
     let known = |need: &&String| need.starts_with("cannot read ") && need.contains(".js: ");
     let other: Vec<&String> = needs.iter().filter(|need| !known(need)).collect();
-    let is_given = |need: &&String| need.contains("arguments yet") || need.contains("`${replays");
+    let is_given = |need: &&String| need.contains("`${replays");
     assert!(other.iter().all(is_given), "{other:?}");
+}
+
+#[test]
+fn arguments_of_an_app_have_the_types_of_yaml() {
+    let values = [
+        ("3", "Whole(3)"),
+        ("-7", "Whole(-7)"),
+        ("true", "Flag(true)"),
+        ("0042", "Text(\"0042\")"),
+        ("3000000000", "Text(\"3000000000\")"),
+        ("True", "Text(\"True\")"),
+    ];
+    for (text, value) in values {
+        assert_eq!(format!("{:?}", super::app::launch_value(text.into())), value);
+    }
 }
 
 #[test]
@@ -386,7 +401,6 @@ fn what_steps_need_is_known_before_the_first_one() {
     for (command, part) in [
         ("inputText: ${WHO}", "3:14: unknown parameter in `${WHO}`: define it in `env`"),
         ("runScript: made-by-the-build.js", "cannot read made-by-the-build.js"),
-        ("launchApp: { arguments: { a: 1, b: true } }", "launch a.b with a, b: "),
         ("setDarkMode: enabled", "`setDarkMode` is not done yet"),
         ("toggleAirplaneMode", "`toggleAirplaneMode` is not done yet"),
         ("assertWithAI: { assertion: x }", "`assertWithAI` is not supported: use `goal`"),

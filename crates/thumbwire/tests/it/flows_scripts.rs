@@ -194,15 +194,13 @@ async fn flows_go_on_where_the_phone_is() {
 #[tokio::test(start_paused = true)]
 async fn what_is_missing_is_refused_unless_it_may_not_run() {
     let bench = Bench::new();
-    let commands = "- inputText: ${WHO}\n- launchApp: { arguments: { a: 1 } }\n- launchApp: { arguments: { a: 1 } }\n";
+    let commands = "- inputText: ${WHO}\n- setDarkMode: enabled\n- setDarkMode: enabled\n";
     let flow = crate::flows::flow(&format!("{NOTES}---\n{commands}")).unwrap();
     let (report, _) = bench.run(vec![flow], Options::default(), HOUR).await;
     let refused = report.unwrap_err().to_string();
-    for part in [
-        "nothing was run:\n",
-        "unknown parameter in `${WHO}`",
-        "apps cannot be given arguments yet",
-    ] {
+    for part in
+        ["nothing was run:\n", "unknown parameter in `${WHO}`", "`setDarkMode` is not done yet"]
+    {
         assert!(refused.contains(part), "{refused}");
     }
     let text = format!(
@@ -219,4 +217,21 @@ async fn what_is_missing_is_refused_unless_it_may_not_run() {
     let (report, _) = bench.run(vec![flow], Options::default(), HOUR).await;
     let refused = report.unwrap_err().to_string();
     assert!(refused.contains("cannot read none.yaml"), "{refused}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn app_gets_its_arguments_by_their_types() {
+    let bench = Bench::new();
+    let text = format!(
+        "{NOTES}---\n- evalScript: ${{output.n = 5}}\n\
+         - launchApp: {{ arguments: {{ count: 3, fresh: true, name: \"a b; reboot\", made: \"${{output.n}}\" }} }}\n\
+         - assertVisible: New note\n"
+    );
+    let (report, said) = bench.tried(&text).await;
+    assert_eq!(report.count(Verdict::Passed), 1, "{said}");
+    let started = bench.phone.commands().into_iter().map(|command| command.argv.join("|"));
+    let started: Vec<String> = started.filter(|line| line.contains("|--ei|")).collect();
+    assert_eq!(started.len(), 1, "{started:?}");
+    let arguments = "|--ei|count|3|--ez|fresh|true|--es|name|a b; reboot|--es|made|5";
+    assert!(started[0].ends_with(arguments), "{}", started[0]);
 }

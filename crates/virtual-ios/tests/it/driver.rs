@@ -34,7 +34,7 @@ async fn driver_starts_apps_reads_trees_taps_and_types() {
     let picture = ios.screenshot().await.unwrap();
     assert_eq!((picture.size.width, picture.size.height), (828, 1792));
     assert_eq!(ios.screen_size().await.unwrap(), picture.size);
-    ios.launch(&AppId("com.example.bank".to_owned())).await.unwrap();
+    ios.launch(&AppId("com.example.bank".to_owned()), &[]).await.unwrap();
     assert_eq!(app(&ios.foreground().await.unwrap()), "com.example.bank");
     let tree = ios.tree(thumbwire_device::TreeDetail::default()).await.unwrap();
     assert_eq!(app(&tree.front), "com.example.bank");
@@ -51,7 +51,7 @@ async fn driver_starts_apps_reads_trees_taps_and_types() {
     let notes = middle(&ios, "Notes").await;
     ios.touch(Gesture::Tap { at: notes }).await.unwrap();
     assert_eq!(app(&ios.foreground().await.unwrap()), "com.apple.mobilenotes");
-    let missing = ios.launch(&AppId("com.example.nothing".to_owned())).await.unwrap_err();
+    let missing = ios.launch(&AppId("com.example.nothing".to_owned()), &[]).await.unwrap_err();
     assert!(matches!(missing, thumbwire_device::Error::NoSuchApp { .. }), "{missing}");
 }
 
@@ -59,7 +59,7 @@ async fn driver_starts_apps_reads_trees_taps_and_types() {
 async fn driver_survives_a_lost_session() {
     let served = Served::new().await;
     let ios = attach(&served).await;
-    ios.launch(&AppId("com.apple.Preferences".to_owned())).await.unwrap();
+    ios.launch(&AppId("com.apple.Preferences".to_owned()), &[]).await.unwrap();
     served.phone.add_fault("session-lost:on=/source,nth=1".parse().unwrap());
     let tree = ios.tree(thumbwire_device::TreeDetail::default()).await.unwrap();
     assert!(tree.nodes.iter().any(|node| *node.description == *"Apps"));
@@ -82,6 +82,6 @@ async fn driver_gets_a_picture_for_each_change() {
     let mut stream = streaming.stream_screen(options).await.unwrap().unwrap();
     let home = stream.next().await.unwrap();
     assert_eq!((home.size.width, home.size.height), (828, 1792));
-    ios.launch(&AppId("com.example.bank".to_owned())).await.unwrap();
+    ios.launch(&AppId("com.example.bank".to_owned()), &[]).await.unwrap();
     assert_ne!(stream.next().await.unwrap(), home);
 }

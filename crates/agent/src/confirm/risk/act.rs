@@ -156,6 +156,7 @@ impl<'a> Act<'a> {
             Action::PushFile { overwrite: true, .. } => ActKind::Known("replace a file"),
             Action::Pinch { .. }
             | Action::Launch(_)
+            | Action::LaunchWith { .. }
             | Action::Stop(_)
             | Action::SetPermission { granted: false, .. }
             | Action::PushFile { .. }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use thumbwire_device::{
     self as device, AppIntegration, AppManagement, CallbackResult, Device, DeviceInfo, Facets,
-    Foreground, Gesture, Identity, InstallOptions, Key, LauncherApps, Package, Platform,
-    Screenshot, ServiceReply, ServiceRequest, Size, Tree, TreeDetail, TypingMethod,
+    Foreground, Gesture, Identity, InstallOptions, Key, LaunchArgument, LauncherApps, Package,
+    Platform, Screenshot, ServiceReply, ServiceRequest, Size, Tree, TreeDetail, TypingMethod,
 };
 use thumbwire_mobile_mcp::{Declaration, Value as XmlValue, declaration, descriptor};
 
@@ -230,7 +230,7 @@ impl Device for Phone {
         Err(self.unsupported("here"))
     }
 
-    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
+    async fn launch(&self, _app: &AppId, _: &[LaunchArgument]) -> Result<String, Error> {
         Err(self.unsupported("here"))
     }
 

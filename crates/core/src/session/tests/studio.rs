@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use thumbwire_device::{
-    DeviceFiles, FileDetails, LogEntry, LogFilter, LogStream, Logs, Priority, Recording,
-    RecordingOptions, ScreenCapture, ScreenWatch,
+    DeviceFiles, FileDetails, LaunchArgument, LogEntry, LogFilter, LogStream, Logs, Priority,
+    Recording, RecordingOptions, ScreenCapture, ScreenWatch,
 };
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
@@ -232,7 +232,7 @@ impl Device for Handle {
     async fn apps(&self) -> Result<AppList, Error> {
         Err(self.unsupported("apps"))
     }
-    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
+    async fn launch(&self, _app: &AppId, _: &[LaunchArgument]) -> Result<String, Error> {
         Err(self.unsupported("apps"))
     }
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {

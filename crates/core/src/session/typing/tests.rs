@@ -8,7 +8,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::{
     AppId, AppList, ByteString, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture,
-    Identity, Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
+    Identity, Key, LaunchArgument, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
 };
 
 use super::*;
@@ -127,7 +127,7 @@ impl Device for OneField {
     async fn apps(&self) -> Result<AppList, Error> {
         Ok(Vec::new().into())
     }
-    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
+    async fn launch(&self, _app: &AppId, _: &[LaunchArgument]) -> Result<String, Error> {
         Ok(String::new())
     }
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
