@@ -89,6 +89,9 @@ impl PhoneLocks {
             Ok(Ok(Some(PhoneLock { file, record })))
         });
         taken.unwrap_or_else(|error| {
+            if error.kind() == io::ErrorKind::WouldBlock {
+                return Err(Cause::NotReady { text: error.to_string() }.into());
+            }
             let folder = self.folder.display();
             tracing::warn!("cannot see whether other programs act on {device}: {error} ({folder})");
             Ok(None)
@@ -104,7 +107,7 @@ impl PhoneLocks {
         })
     }
 
-    /// Who holds a phone now.
+    /// The program and the client that have a phone now.
     ///
     /// # Errors
     /// The system's.
@@ -143,7 +146,12 @@ impl PhoneLocks {
         let Some((text, is_held)) = files::read_held(&self.path(phone))? else { return Ok(None) };
         let record = match record_of(&text) {
             Err(_) if !is_held => return Ok(None),
-            record => record?,
+            // It is of another version, or just writing.
+            Err(_) => {
+                let text = format!("another program acts on {device}, and does not say which");
+                return Ok(Some(Cause::NotReady { text }.into()));
+            }
+            Ok(record) => record,
         };
         let left = record.until.map(|until| until.saturating_sub(self.now()));
         let is_this = record.holder.id == std::process::id();
@@ -163,7 +171,7 @@ impl PhoneLocks {
 
     /// The turn to change the files. Another program keeps it for less than a millisecond.
     fn turn(&self) -> io::Result<std::fs::File> {
-        const TRIES: u32 = 200;
+        const TRIES: u32 = 10_000;
         files::make_folder(&self.folder)?;
         for _ in 0..TRIES {
             if let Some(turn) = files::turn(&self.folder.join(TURN))? {
@@ -171,7 +179,7 @@ impl PhoneLocks {
             }
             std::thread::yield_now();
         }
-        Err(io::Error::new(io::ErrorKind::WouldBlock, "another program does not end its turn"))
+        Err(io::Error::new(io::ErrorKind::WouldBlock, "another program is just taking a phone"))
     }
 
     fn this_program(&self) -> HolderProcess {

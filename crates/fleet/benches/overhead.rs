@@ -55,20 +55,20 @@ async fn main() {
         ("snapshot", Action::Snapshot(SnapshotOptions::default())),
         ("screenshot", Action::Screenshot(ScreenshotOptions::default())),
     ] {
-        let (mut here, mut there) = (Vec::new(), Vec::new());
+        let (mut direct_times, mut fleet_times) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS + 20 {
-            let near = timed(&session, "p1", &action).await;
-            let far = timed(&through, "rack1/p1", &action).await;
+            let direct = timed(&session, "p1", &action).await;
+            let over_nats = timed(&through, "rack1/p1", &action).await;
             // The first ones connect.
             if round >= 20 {
-                here.push(near);
-                there.push(far);
+                direct_times.push(direct);
+                fleet_times.push(over_nats);
             }
         }
-        let [here, there] = [here, there].map(figures);
-        let added = there.0 - here.0;
+        let [direct, over_nats] = [direct_times, fleet_times].map(figures);
+        let added = over_nats.0 - direct.0;
         let shown = |(median, high): (f64, f64)| format!("{median:.2} ({high:.2})");
-        println!("{name:24} {:>16} {:>16} {added:>10.2}", shown(here), shown(there));
+        println!("{name:24} {:>16} {:>16} {added:>10.2}", shown(direct), shown(over_nats));
     }
 }
 

@@ -1,9 +1,8 @@
 //! A door: the program through which clients reach the phones of the nodes.
 //!
-//! Start with [`Door::open`]; a session with a door as its
-//! [`RemotePhones`](thumbwire_core::session::RemotePhones) has those phones beside its own. What was
-//! sent to a node is never sent again: a node that falls silent ends the call with a failure that
-//! says whether the act may have happened.
+//! Start with [`Door::open`]; a session with a door as its [`RemotePhones`] has those phones beside
+//! its own. What was sent to a node is never sent again: a node that falls silent ends the call
+//! with a failure that says whether the act may have happened.
 
 mod places;
 mod transfers;
@@ -20,8 +19,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use thumbwire_base::lock;
 use thumbwire_core::action::{
-    Action, Call, Cause, ClientId, ClientName, DeviceKind, Failure, ListedDevice, Outcome, Scope,
-    UserAnswer,
+    Action, Call, Cause, ClientId, ClientName, Failure, ListedDevice, Outcome, Scope, UserAnswer,
 };
 use thumbwire_core::session::{FilesHere, RemotePhones};
 use thumbwire_device::SideEffect;
@@ -51,8 +49,7 @@ const RESERVING: Duration = Duration::from_secs(8);
 /// How long a node may take to hand a phone over.
 const TAKING_OVER: Duration = Duration::from_secs(5);
 
-/// The way to the phones of the nodes. Clones share it.
-#[derive(Clone)]
+/// The way to the phones of the nodes.
 pub struct Door {
     shared: Arc<SharedDoor>,
 }
@@ -124,11 +121,7 @@ impl Door {
 #[async_trait]
 impl RemotePhones for Door {
     async fn list(&self) -> Vec<ListedDevice> {
-        let entries = self.shared.places.all().into_iter();
-        entries
-            .map(|phone| phone.device)
-            .filter(|phone| phone.kind != DeviceKind::Provider)
-            .collect()
+        self.shared.places.all().into_iter().map(|phone| phone.device).collect()
     }
 
     fn owns(&self, id: &str) -> bool {
@@ -301,8 +294,8 @@ impl SharedDoor {
         });
     }
 
-    /// The phone that a client has of a selector; else the first that is free, which it then leases.
-    /// Waits in the queue for one.
+    /// The phone that a client has of a selector; else the first that is free, which it then
+    /// leases. Waits in the queue for one.
     async fn choose(
         &self,
         selector: &str,

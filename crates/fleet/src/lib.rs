@@ -3,8 +3,8 @@
 //! A **node** ([`node`]) is a computer with phones; a **door** ([`Door`]) is a program through
 //! which clients reach them. The session of a phone is on its node: refs, caches and leases. A door
 //! sends the node a call and an action, and gets an outcome or a failure, progress and questions to
-//! the user; nothing of a screen is kept in between. NATS carries the messages and holds the list of
-//! phones ([`registry`]); JetStream forgets a node that does not renew its entries.
+//! the user; nothing of a screen is kept in between. NATS carries the messages and holds the list
+//! of phones ([`registry`]); JetStream forgets a node that does not renew its entries.
 //!
 //! ```text
 //! client ─► Door ─ thumbwire.node.lab3 ─► node ─► Session ─► phone

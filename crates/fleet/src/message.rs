@@ -61,8 +61,8 @@ pub(crate) enum ToNode {
         /// Its name, without folders.
         name: String,
     },
-    /// Send a piece of a file. The reply is the piece, which is empty at the end, or has an error in
-    /// its header.
+    /// Send a piece of a file. The reply is the piece, which is empty at the end, or has an error
+    /// in its header.
     Download {
         /// Its id.
         file: String,

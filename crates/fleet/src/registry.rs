@@ -9,10 +9,10 @@ use thumbwire_core::action::{Holder, ListedDevice};
 pub(crate) const BUCKET: &str = "thumbwire_phones";
 
 /// How long a node may be silent before its phones are forgotten.
-pub const MAX_AGE: Duration = Duration::from_secs(15);
+pub(crate) const MAX_AGE: Duration = Duration::from_secs(15);
 
 /// How often a node renews its entries.
-pub const RENEWAL: Duration = Duration::from_secs(5);
+pub(crate) const RENEWAL: Duration = Duration::from_secs(5);
 
 /// A phone in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct PhoneEntry {
     pub release: Option<String>,
     /// The labels that the operator of the node has given to its phones.
     pub labels: Vec<String>,
-    /// Who acts on it.
+    /// The client that has it now.
     pub holder: Option<Holder>,
 }
 
@@ -35,7 +35,7 @@ pub struct PhoneEntry {
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The id of a phone in the fleet.
-pub fn fleet_id(node: &str, id: &str) -> String {
+pub(crate) fn fleet_id(node: &str, id: &str) -> String {
     format!("{node}/{id}")
 }
 

@@ -4,8 +4,8 @@
 //! [`FlowRunner::run`], which runs flows and returns a [`Report`]. Files are parsed in `yaml`
 //! (values with positions) and `parse` (commands) into a `plan`. `run` distributes cases to
 //! phones; `run_case` runs one attempt; `case_runner`, `run_step` and `assert` run its steps;
-//! `script` its JavaScript; `record_step` writes them to the trace; `crash` detects crashed apps. [`Terminal`] prints
-//! progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
+//! `script` its JavaScript; `record_step` writes them to the trace; `crash` detects crashed apps.
+//! [`Terminal`] prints progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
 //!
 //! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and
 //! how a phone is reached: everything goes through

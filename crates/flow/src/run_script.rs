@@ -98,8 +98,8 @@ impl CaseRunner<'_> {
     }
 }
 
-/// Defines parameters. What is undefined stays so: Maestro defines it as the text `undefined`, which
-/// its conditions take for false.
+/// Defines parameters. What is undefined stays so: Maestro defines it as the text `undefined`,
+/// which its conditions take for false.
 fn define(env: &[(String, Written)], engine: &mut ScriptEngine) -> Result<(), String> {
     for (name, written) in env {
         let value = fill_now(written, false, engine)?;

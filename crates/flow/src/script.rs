@@ -118,7 +118,8 @@ pub(super) struct ScriptEngine {
 }
 
 impl ScriptEngine {
-    /// An engine for a case on this platform, with parameters from outside. Without a network, `http` fails.
+    /// An engine for a case on this platform, with parameters from outside. Without a network,
+    /// `http` fails.
     ///
     /// # Errors
     /// If there is no memory for it.

@@ -114,7 +114,7 @@ impl Risk {
 const BY_AN_APP: &str = "let an app act on its own";
 /// The screen does not tell.
 const UNKNOWN: &str = "do anything";
-/// What stands for the label of a button that has none, neither a text nor an id.
+/// The label of a button that has neither a text nor an id.
 const NO_TEXT: &str = "a button without a text";
 /// What a button may do that nobody can tell anything of.
 const LASTING: &str = "do something that cannot be undone";
@@ -597,7 +597,7 @@ mod tests {
         }
     }
 
-    /// Who knows what the button does decides; otherwise, whether it is plainly a button.
+    /// An answer about the button decides; without one, whether it is plainly a button.
     #[test]
     fn button_that_no_list_knows_is_unknown() {
         let tile = |class: &str, text: &str| {

@@ -51,15 +51,15 @@ impl HeldFile {
 
     /// Whether no other file has taken its place.
     pub fn is_in_place(&self) -> bool {
-        let there = Identity::at(&self.path);
-        there.is_ok_and(|there| match (there.number, self.identity.number) {
-            (Some(there), Some(ours)) => there == ours,
-            _ => there.is_same_file(&self.identity),
+        let present = Identity::at(&self.path);
+        present.is_ok_and(|present| match (present.number, self.identity.number) {
+            (Some(number), Some(own_number)) => number == own_number,
+            _ => present.is_same_file(&self.identity),
         })
     }
 }
 
-/// The text of such a file, and whether a program that runs holds it; `None` if there is no file.
+/// The text of a [`HeldFile`], and whether a running program holds it; `None` if there is no file.
 ///
 /// # Errors
 /// The system's, or that it is none of ours.

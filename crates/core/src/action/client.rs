@@ -110,7 +110,7 @@ impl fmt::Display for ClientName {
     }
 }
 
-/// Who acts on a phone.
+/// A client that acts on a phone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The client.

@@ -76,7 +76,7 @@ pub struct Lease {
     /// When the lease ends, unless the owner acts again or still acts.
     pub expires: Instant,
     /// A number that grows whenever a phone is leased to another client than before: a fencing
-    /// number, by which a phone's later owner can be told from an earlier one.
+    /// number, which tells a phone's later owner from an earlier one.
     pub revision: u64,
 }
 

@@ -7,10 +7,7 @@ use std::time::Duration;
 use async_nats::jetstream::kv;
 use futures::future::join_all;
 use thumbwire_base::lock;
-use thumbwire_core::action::{
-    Action, Call, DeviceKind, Holder, ListedDevice, Outcome, Perform as _, TypedPerform as _,
-    request,
-};
+use thumbwire_core::action::{Call, DeviceKind, Holder, ListedDevice, TypedPerform as _, request};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Node;
@@ -57,17 +54,16 @@ impl Entries {
     /// Writes an entry for each phone, and removes those of phones that are gone. Returns how many
     /// phones there are.
     pub(super) async fn renew(&self) -> usize {
-        let phones = self.list().await;
+        // A list that fails once is no list without phones: the entries last until the next one.
+        let Some(phones) = self.list().await else { return lock(&self.keys).len() };
         let mut keys = BTreeSet::new();
         for phone in &phones {
             let key = key_of(&phone.device.id);
             let Ok(json) = serde_json::to_vec(phone) else { continue };
-            match self.bucket.put(&key, json.into()).await {
-                Ok(_) => {
-                    keys.insert(key);
-                }
-                Err(error) => tracing::warn!("cannot list {}: {error}", phone.device.id),
+            if let Err(error) = self.bucket.put(&key, json.into()).await {
+                tracing::warn!("cannot list {}: {error}", phone.device.id);
             }
+            keys.insert(key);
         }
         let gone: Vec<String> = lock(&self.keys).difference(&keys).cloned().collect();
         self.delete(gone).await;
@@ -89,23 +85,28 @@ impl Entries {
         }
     }
 
-    async fn list(&self) -> Vec<PhoneEntry> {
-        let mut phones = self.phones().await;
+    /// The phones; `None` if they cannot be listed now.
+    async fn list(&self) -> Option<Vec<PhoneEntry>> {
+        let mut phones = self.phones().await?;
         let is_waiting = |phone: &ListedDevice| phone.state == ListedDevice::NOT_YET;
         if phones.iter().any(is_waiting) {
             // A phone with an address is connected by the first question.
             join_all(phones.iter().filter(|phone| is_waiting(phone)).map(|it| self.release(it)))
                 .await;
-            phones = self.phones().await;
+            phones = self.phones().await?;
         }
-        join_all(phones.into_iter().map(|phone| self.entry(phone))).await
+        Some(join_all(phones.into_iter().map(|phone| self.entry(phone))).await)
     }
 
-    async fn phones(&self) -> Vec<ListedDevice> {
+    async fn phones(&self) -> Option<Vec<ListedDevice>> {
         let call = Call::with_timeout(LISTING);
         let action = request::ListDevices { platform: None, connect: false };
-        let listed = self.node.session.request(&call, action).await.unwrap_or_default();
-        listed.into_iter().filter(|phone| phone.kind != DeviceKind::Provider).collect()
+        let listed = self.node.session.request(&call, action).await;
+        let listed = listed.inspect_err(|failure| {
+            tracing::warn!("cannot list the phones of this node: {}", failure.cause);
+        });
+        let phones = listed.ok()?.into_iter();
+        Some(phones.filter(|phone| phone.kind != DeviceKind::Provider).collect())
     }
 
     async fn entry(&self, device: ListedDevice) -> PhoneEntry {
@@ -126,26 +127,21 @@ impl Entries {
         }
     }
 
+    /// The release of a phone's system; of one that cannot tell it now, what it told last.
     async fn release(&self, device: &ListedDevice) -> Option<String> {
-        let known = lock(&self.releases).get(&device.id).cloned();
-        let can_tell = device.is_ready() || device.state == ListedDevice::NOT_YET;
-        if known.is_some() || !can_tell {
-            return known;
-        }
-        let call = Call::with_timeout(LISTING).on(Some(device.id.clone()));
-        let action = Action::DeviceInfo { max_age: RELEASE_AGE };
-        let outcome = self.node.session.perform(&call, action).await;
-        match outcome {
-            Ok(Outcome::Info(result)) => {
-                let release = result.info.os_version;
-                lock(&self.releases).insert(device.id.clone(), release.clone());
-                Some(release)
-            }
-            Ok(_) => None,
-            Err(failure) => {
-                tracing::info!("{} does not tell its release: {}", device.id, failure.cause);
-                None
+        if device.is_ready() || device.state == ListedDevice::NOT_YET {
+            let call = Call::with_timeout(LISTING).on(Some(device.id.clone()));
+            let action = request::DeviceInfo { max_age: RELEASE_AGE };
+            match self.node.session.request(&call, action).await {
+                Ok(result) => {
+                    let release = result.info.os_version;
+                    lock(&self.releases).insert(device.id.clone(), release);
+                }
+                Err(failure) => {
+                    tracing::info!("{} does not tell its release: {}", device.id, failure.cause);
+                }
             }
         }
+        lock(&self.releases).get(&device.id).cloned()
     }
 }

@@ -161,12 +161,12 @@ async fn phones_of_a_node_are_used_as_those_of_this_computer() {
     assert_ne!(observed.now.tree.front, snapshot.tree.front, "another app is in front");
 
     // Refs are the session's of the node: the same there.
-    let there = node
+    let node_snapshot = node
         .session
         .request(&call("p2"), request::Snapshot(SnapshotOptions::default()))
         .await
         .unwrap();
-    assert_eq!(there.refs, observed.now.refs);
+    assert_eq!(node_snapshot.refs, observed.now.refs);
 
     node.end().await;
     let gone = press(&session, &any).await.unwrap_err();
@@ -219,7 +219,7 @@ async fn only_phone_of_the_fleet_needs_no_name() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_of_two_doors_do_not_act_on_one_phone() {
     let Some(server) = NatsServer::start() else { return };
-    let node = TestNode::start(&server, "rack1", 1).await;
+    let _node = TestNode::start(&server, "rack1", 1).await;
     let (first, second) = (door(&server).await, door(&server).await);
     let (ann, bob) = (of("ann", "rack1/p1"), of("bob", "rack1/p1"));
     press(&first, &ann).await.unwrap();
@@ -232,16 +232,6 @@ async fn clients_of_two_doors_do_not_act_on_one_phone() {
     second.perform(&bob, Action::LOOK).await.expect("looking needs no lease");
     // The same name at another door is another client.
     assert!(press(&second, &of("ann", "rack1/p1")).await.is_err());
-
-    // Ann's door sleeps while the lease goes to Bob and ends: her next act is from another time.
-    node.session.take_over("p1");
-    press(&second, &bob).await.unwrap();
-    thumbwire_core::action::ClientWatch::client_left(&second, &bob.client).await;
-    while node.session.lease("p1").is_some() {
-        tokio::task::yield_now().await;
-    }
-    let taken = press(&first, &ann).await.unwrap_err();
-    assert!(matches!(taken.cause, Cause::DeviceTakenOver { .. }), "{taken:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

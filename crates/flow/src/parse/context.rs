@@ -112,8 +112,8 @@ impl ParseContext<'_> {
         self.findings.warnings.push(FlowError::new(at.clone(), what));
     }
 
-    /// Replaces the `${…}` of a text, as far as they are known. Without `is_strict`, undefined is a
-    /// text, as it is in Maestro's conditions.
+    /// Replaces the `${…}` of a text, as far as they are known. Without `is_strict`, undefined is
+    /// a text, as it is in Maestro's conditions.
     ///
     /// # Errors
     /// A script that is wrong, or undefined.

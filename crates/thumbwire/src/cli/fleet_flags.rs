@@ -16,8 +16,9 @@ const FLEET: &str = "Fleet";
 #[derive(Clone, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct FleetFlags {
-    /// Use the phones of the nodes at this NATS server, too: `nats://HOST:4222` or `tls://HOST`. Name
-    /// one as NODE/ID, or the first free one by conditions: `--device 'android>=14,label=lab3'`
+    /// Use the phones of the nodes at this NATS server, too: `nats://HOST:4222` or `tls://HOST`.
+    /// Name one as NODE/ID, or the first free one by conditions: `--device
+    /// 'android>=14,label=lab3'`
     #[arg(long, value_name = "URL", help_heading = FLEET)]
     fleet: Option<String>,
     #[command(flatten)]

@@ -229,12 +229,12 @@ impl EditorWindow {
         Self { server, name }
     }
 
-    /// Calls a tool, and writes what came of it into the story. What differs in each run is left
+    /// Calls a tool, and writes what came of it into the transcript. What differs in each run is left
     /// out.
-    fn does(&mut self, story: &mut String, tool: &str, arguments: Value) {
+    fn does(&mut self, transcript: &mut String, tool: &str, arguments: Value) {
         let answer = self.server.say(tool, arguments);
         let shown = answer.lines().take(2).collect::<Vec<_>>().join("\n    ");
-        let _ = writeln!(story, "{}: {tool}\n    {}", self.name, masked(&shown));
+        let _ = writeln!(transcript, "{}: {tool}\n    {}", self.name, masked(&shown));
     }
 }
 
@@ -250,22 +250,23 @@ fn masked(text: &str) -> String {
     })
 }
 
-/// Two processes and one phone, as two editor windows start them: looks are free, acts of the second
-/// are refused with who holds the phone, the user takes it over, and a killed server holds nothing.
+/// Two processes and one phone, as two editor windows start them: looks are free, acts of the
+/// second are refused with who holds the phone, the user takes it over, and a killed server holds
+/// nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_editor_windows_on_one_phone() {
     let phone = VirtualPhone::new(Setup::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     tokio::spawn(async move { phone.listen(listener).await });
-    let story = tokio::task::block_in_place(|| {
-        let mut story = String::new();
+    let transcript = tokio::task::block_in_place(|| {
+        let mut transcript = String::new();
         let home = || json!({ "key": "home" });
         let mut left = EditorWindow::open(&address, "left");
         let mut right = EditorWindow::open(&address, "right");
-        left.does(&mut story, "mobile_press_key", home());
-        right.does(&mut story, "mobile_press_key", home());
-        right.does(&mut story, "mobile_get_current_app", json!({}));
+        left.does(&mut transcript, "mobile_press_key", home());
+        right.does(&mut transcript, "mobile_press_key", home());
+        right.does(&mut transcript, "mobile_get_current_app", json!({}));
         let mut says = |arguments: &[&str]| {
             let output = thumbwire().args(arguments).output().unwrap();
             let text = String::from_utf8_lossy(&output.stdout).into_owned()
@@ -273,17 +274,18 @@ async fn two_editor_windows_on_one_phone() {
             let shown = masked(text.trim_end()).replace('\n', "\n    ");
             let code = output.status.code().unwrap();
             let command = masked(&arguments.join(" "));
-            let _ = writeln!(story, "$ thumbwire {command}\n    {shown}\n    exit code {code}");
+            let _ =
+                writeln!(transcript, "$ thumbwire {command}\n    {shown}\n    exit code {code}");
         };
         says(&["call", "mobile_press_key", r#"{"key":"home"}"#, "--device", &address]);
         says(&["devices", "--take-over", &address]);
-        right.does(&mut story, "mobile_press_key", home());
-        left.does(&mut story, "mobile_press_key", home());
-        let _ = writeln!(story, "(right is killed)");
+        right.does(&mut transcript, "mobile_press_key", home());
+        left.does(&mut transcript, "mobile_press_key", home());
+        let _ = writeln!(transcript, "(right is killed)");
         right.server.end_by("KILL");
         let mut third = EditorWindow::open(&address, "third");
-        third.does(&mut story, "mobile_press_key", home());
-        story
+        third.does(&mut transcript, "mobile_press_key", home());
+        transcript
     });
-    insta::assert_snapshot!(story);
+    insta::assert_snapshot!(transcript);
 }

@@ -380,6 +380,23 @@ async fn user_takes_a_phone_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn program_that_cannot_be_understood_still_holds_its_phone() {
+    use thumbwire_base::files::{HeldFile, turn};
+    let folder = tempfile::tempdir().unwrap();
+    let (first, _) = two_programs(folder.path());
+    let file = folder.path().join("fake%20of%20127.0.0.1%3A9.json");
+    let held = HeldFile::put(&file, "of another version").unwrap();
+    let refused = press(&first, "ann").await.unwrap_err();
+    assert_eq!(refused.cause.to_string(), "another program acts on fake, and does not say which");
+    drop(held);
+    let other_turn = turn(&folder.path().join("turn")).unwrap();
+    let refused = press(&first, "ann").await.unwrap_err();
+    assert_eq!(refused.cause.to_string(), "another program is just taking a phone");
+    drop(other_turn);
+    press(&first, "ann").await.expect("it has ended");
+}
+
+#[tokio::test(start_paused = true)]
 async fn folder_that_cannot_be_used_stops_nobody() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let (first, _) = two_programs(&file.path().join("phones"));
