@@ -92,8 +92,9 @@ pub fn append_guarded(path: &Path) -> io::Result<File> {
 /// # Errors
 /// The system's, or what is in the way.
 pub fn append(path: &Path) -> io::Result<File> {
-    let is_new = replaceable(path)?.is_none();
-    let file = checked(path, OpenOptions::new().read(true).append(true).create_new(is_new))?;
+    replaceable(path)?;
+    // Not `create_new`: another program may create it at the same moment.
+    let file = checked(path, OpenOptions::new().read(true).append(true).create(true))?;
     match unix_details(&file.metadata()?) {
         Some(about) if about.names > 1 => {
             Err(refused("it has a second name (a hard link); remove it, or name another file"))
@@ -575,6 +576,24 @@ mod tests {
         let left = fs::read_dir(path.parent().unwrap()).unwrap().count();
         assert_eq!(left, 2, "nothing is left beside the files");
         assert_eq!(read(&path.with_file_name("c"), 9).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn missing_file_can_be_appended_to_by_several_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..200 {
+            let path = folder.path().join(round.to_string());
+            let start = std::sync::Barrier::new(4);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        start.wait();
+                        append(&path).unwrap().write_all(b"x").unwrap();
+                    });
+                }
+            });
+            assert_eq!(fs::read(&path).unwrap(), b"xxxx");
+        }
     }
 
     #[test]
