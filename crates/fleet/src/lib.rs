@@ -13,6 +13,8 @@
 
 mod connection;
 mod door;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod message;
 pub mod node;
 pub mod registry;

@@ -38,9 +38,9 @@ pub(crate) const FILE: &str = "file-";
 /// The header of an answer that is an error instead of a piece.
 pub(crate) const PIECE_ERROR: &str = "Thumbwire-Error";
 
-const PART: &str = "Thumbwire-Part";
-const PARTS: &str = "Thumbwire-Parts";
-const WHOLE: &str = "Thumbwire-Whole";
+pub(crate) const PART: &str = "Thumbwire-Part";
+pub(crate) const PARTS: &str = "Thumbwire-Parts";
+pub(crate) const WHOLE: &str = "Thumbwire-Whole";
 
 /// From a door to a node.
 #[derive(Debug, Serialize, Deserialize)]

@@ -19,6 +19,8 @@ mod describe;
 mod element_pattern;
 mod error;
 mod event;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod golden;
 mod junit;
 mod parse;
