@@ -357,8 +357,8 @@ impl SharedDoor {
         })
     }
 
-    /// Leases the first of these phones that is free; `None` if none is. Those of which the list
-    /// says that somebody acts on them are asked last: it may be some seconds old.
+    /// Leases one of these phones that is free; `None` if none is. Those of which the list says that
+    /// somebody acts on them are asked last: it may be some seconds old.
     async fn lease_one(
         &self,
         matching: &[&PhoneEntry],
@@ -366,7 +366,13 @@ impl SharedDoor {
         call: &Call,
     ) -> Result<Option<String>, Failure> {
         let mut ready: Vec<_> = matching.iter().filter(|phone| phone.device.is_ready()).collect();
-        ready.sort_by_key(|phone| phone.holder.is_some());
+        // Many clients that begin at once do not all ask for the same phone.
+        let start =
+            client.client.bytes().fold(0_usize, |sum, byte| sum * 31 % 65_537 + usize::from(byte));
+        let count = ready.len().max(1);
+        ready.rotate_left(start % count);
+        let held_here: BTreeSet<String> = lock(&self.chosen).values().cloned().collect();
+        ready.sort_by_key(|phone| phone.holder.is_some() || held_here.contains(&phone.device.id));
         let mut last = None;
         for phone in ready {
             let id = &phone.device.id;

@@ -6,6 +6,8 @@
 //! the user; nothing of a screen is kept in between. NATS carries the messages and holds the list
 //! of phones ([`registry`]); JetStream forgets a node that does not renew its entries.
 //!
+//! Runs of many cases wait in a [`queue`] for workers, which are doors.
+//!
 //! ```text
 //! client ─► Door ─ thumbwire.node.lab3 ─► node ─► Session ─► phone
 //!             ◄──── progress, question, done ────┘
@@ -17,6 +19,7 @@ mod door;
 pub mod fuzzing;
 mod message;
 pub mod node;
+pub mod queue;
 pub mod registry;
 mod selector;
 

@@ -18,7 +18,8 @@ use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::{Mutex, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::nats::NatsServer;
+use crate::nats::{NatsServer, connect};
+use crate::relay::{Relay, Way};
 
 const NODES: usize = 5;
 const PHONES: usize = 4;
@@ -37,27 +38,30 @@ const BURST: i32 = 4;
 const LEASE: Duration = Duration::from_millis(150);
 
 /// After which time without a word a node counts as gone.
-const SILENCE: Duration = Duration::from_millis(1500);
+pub(crate) const SILENCE: Duration = Duration::from_millis(1500);
 
 /// A node that can be killed; its phones stay.
-struct ChaosNode {
+pub(crate) struct ChaosNode {
     name: String,
-    phones: Vec<VirtualPhone>,
+    pub(crate) phones: Vec<VirtualPhone>,
+    /// Its way to NATS, if that is not straight.
+    pub(crate) relay: Option<Relay>,
     running: Option<JoinHandle<Result<(), ConnectError>>>,
     folder: tempfile::TempDir,
 }
 
 impl ChaosNode {
-    fn new(number: usize) -> Self {
-        let phones = (0..PHONES).map(|_| {
+    pub(crate) fn new(number: usize, phones: usize) -> Self {
+        let phones = (0..phones).map(|_| {
             // Touches are commands, which the phone lists.
             VirtualPhone::new(Setup { helper: false, ..Setup::default() })
         });
         let folder = tempfile::tempdir().unwrap();
-        Self { name: format!("n{number}"), phones: phones.collect(), running: None, folder }
+        let name = format!("n{number}");
+        Self { name, phones: phones.collect(), relay: None, running: None, folder }
     }
 
-    async fn start(&mut self, server: &NatsServer, leases: &AtomicU64) {
+    pub(crate) async fn start(&mut self, server: &NatsServer, leases: &AtomicU64) {
         let mut providers = DeviceProviders::default();
         for (number, phone) in self.phones.iter().enumerate() {
             let provider = VirtualPhoneProvider::named(format!("p{number}"), phone.clone());
@@ -73,14 +77,18 @@ impl ChaosNode {
             perform: session,
             files: NodeFiles::new(self.folder.path()),
         };
-        let connection = server.connect(&self.name).await;
+        let port = self.relay.as_ref().map_or(server.port, |relay| {
+            relay.set(Way::Open);
+            relay.port
+        });
+        let connection = connect(port, &self.name).await;
         let (ready, listed) = oneshot::channel();
         self.running =
             Some(tokio::spawn(node::run(node, connection, ready, std::future::pending())));
         listed.await.expect("the node runs");
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         if let Some(running) = self.running.take() {
             running.abort();
         }
@@ -126,7 +134,7 @@ async fn act_in_bursts(
 }
 
 /// The taps in a phone's log: of which client, in which burst, and the number there.
-fn taps(phone: &VirtualPhone) -> Vec<(i32, i32, i32)> {
+pub(crate) fn taps(phone: &VirtualPhone) -> Vec<(i32, i32, i32)> {
     let mut taps = Vec::new();
     for command in phone.commands() {
         let words: Vec<&str> = command.argv.iter().map(String::as_str).collect();
@@ -143,7 +151,7 @@ fn taps(phone: &VirtualPhone) -> Vec<(i32, i32, i32)> {
 }
 
 /// Checks that between two taps of a burst there is none of another one.
-fn check_bursts(taps: &[(i32, i32, i32)]) -> Result<(), String> {
+pub(crate) fn check_bursts(taps: &[(i32, i32, i32)]) -> Result<(), String> {
     let mut last: BTreeMap<(i32, i32), usize> = BTreeMap::new();
     for (at, &(client, burst, number)) in taps.iter().enumerate() {
         let before = last.insert((client, burst), at);
@@ -171,7 +179,8 @@ fn checker_finds_an_act_within_a_burst() {
 async fn no_act_of_another_client_is_within_a_burst() {
     let Some(server) = NatsServer::start() else { return };
     let leases = AtomicU64::new(1_000_000);
-    let mut nodes: Vec<ChaosNode> = (0..NODES).map(ChaosNode::new).collect();
+    let mut nodes: Vec<ChaosNode> =
+        (0..NODES).map(|number| ChaosNode::new(number, PHONES)).collect();
     for node in &mut nodes {
         node.start(&server, &leases).await;
     }

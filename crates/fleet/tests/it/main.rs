@@ -4,6 +4,8 @@
 
 mod chaos;
 mod nats;
+mod queue;
+mod relay;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -440,7 +442,8 @@ async fn client_waits_in_the_queue_for_a_phone() {
     let (_, cy) = waiting.pop().unwrap();
     cy.await.unwrap().unwrap();
     assert!(!dan.is_finished(), "the other phone is still in use");
-    assert_eq!(node.session.lease("p2").unwrap().owner_name, ClientName::clean("cy"));
+    let owners = ["p1", "p2"].map(|phone| node.session.lease(phone).unwrap().owner_name);
+    assert!(owners.contains(&ClientName::clean("cy")), "{owners:?}");
     dan.abort();
 }
 

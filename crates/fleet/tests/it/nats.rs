@@ -14,7 +14,7 @@ const ON_DISK: &str = ", sync_interval: always";
 pub(crate) struct NatsServer {
     program: PathBuf,
     folder: TempDir,
-    port: u16,
+    pub(crate) port: u16,
     child: Child,
 }
 
@@ -86,7 +86,7 @@ impl NatsServer {
     }
 
     pub(crate) async fn connect(&self, name: &str) -> Connection {
-        self.try_connect(name).await.unwrap()
+        connect(self.port, name).await
     }
 
     pub(crate) async fn try_connect(&self, name: &str) -> Result<Connection, ConnectError> {
@@ -98,6 +98,12 @@ impl Drop for NatsServer {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// A connection to the server at a port.
+pub(crate) async fn connect(port: u16, name: &str) -> Connection {
+    let url = format!("nats://127.0.0.1:{port}");
+    Connection::open(&url, &Credentials::default(), name).await.unwrap()
 }
 
 fn started(program: &Path, folder: &Path, port: &str) -> Child {
