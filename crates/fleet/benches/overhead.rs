@@ -19,10 +19,11 @@ use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_device::Key;
 use thumbwire_fleet::Door;
 use thumbwire_fleet::node::{self, Node, NodeFiles};
+use thumbwire_test_support::NatsServer;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::oneshot;
 
-use nats::NatsServer;
+use nats::Connect as _;
 
 const ROUNDS: usize = 300;
 

@@ -15,6 +15,7 @@
 
 mod connection;
 mod door;
+pub mod events;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod message;

@@ -26,6 +26,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{ConnectError, Connection};
+use crate::events::{NodeEvent, NodeEvents, name_of};
 use crate::message::{
     Assembly, FILE, FromNode, GO, HEADERS, NODES, PIECE_ERROR, PieceTaken, Reserved, SIGN_OF_LIFE,
     SentCall, TakenOver, ThereIs, ToNode, UploadBegun, send,
@@ -85,12 +86,15 @@ pub async fn run(
     let requests = connection.client.subscribe(subject.clone()).await.map_err(refused)?;
     let calls = connection.client.subscribe(format!("{subject}.*")).await.map_err(refused)?;
     let running = RunningCalls::default();
+    let (events, publish) = NodeEvents::new(&node.name, &connection);
+    node.session.events().add(Arc::new(events.clone()));
     let listed = entries.renew().await;
     let _ = ready.send(listed);
     tokio::select! {
         () = entries.keep() => {}
-        () = take_requests(&node, &connection, requests, &running) => {}
+        () = take_requests(&node, &connection, requests, (&running, &events)) => {}
         () = take_words(&node, &connection, calls, &running) => {}
+        () = publish => {}
         () = ending => {}
     }
     for call in lock(&running).values() {
@@ -113,7 +117,7 @@ async fn take_requests(
     node: &Arc<Node>,
     connection: &Connection,
     mut requests: Subscriber,
-    running: &RunningCalls,
+    (running, events): (&RunningCalls, &NodeEvents),
 ) {
     let mut assembly = Assembly::default();
     let mut tasks = JoinSet::new();
@@ -124,10 +128,20 @@ async fn take_requests(
         match request {
             Ok(ToNode::Perform { call, action, file }) => {
                 let Some(reply) = message.reply else { continue };
-                let running = Arc::clone(running);
+                let (running, events) = (Arc::clone(running), events.clone());
                 tasks.spawn(async move {
                     let file_id = file.clone();
-                    answer(&node, &connection, &reply, call, (action, file), running).await;
+                    let (phone, client) = (call.device.clone(), call.client_name.clone());
+                    let (name, began) = (name_of(&action), Instant::now());
+                    let done =
+                        answer(&node, &connection, &reply, call, (action, file), running).await;
+                    events.send(NodeEvent::Call {
+                        phone: fleet_id(&node.name, &phone),
+                        client,
+                        action: name,
+                        done,
+                        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+                    });
                     if let Some(id) = file_id {
                         node.files.forget(&id);
                     }
@@ -262,7 +276,7 @@ fn failed(failure: Failure) -> FromNode {
     FromNode::Done { result: Err(failure), lease: None, files: Vec::new() }
 }
 
-/// Performs an action for a door, and tells it what happens.
+/// Performs an action for a door, and tells it what happens. Returns whether it succeeded.
 async fn answer(
     node: &Node,
     connection: &Connection,
@@ -270,7 +284,7 @@ async fn answer(
     sent: SentCall,
     (action, file): (Action, Option<String>),
     running: RunningCalls,
-) {
+) -> bool {
     let subject = format!("{NODES}.{}.{}", node.name, new_id(connection));
     let (say, mut said) = mpsc::unbounded_channel();
     let answers = Answers::default();
@@ -324,7 +338,7 @@ async fn answer(
     };
     let mut result = tokio::select! {
         result = perform => result,
-        () = tell => return,
+        () = tell => return false,
     };
     lock(&running).remove(&subject);
     while let Ok(word) = said.try_recv() {
@@ -342,6 +356,7 @@ async fn answer(
     }
     let lease = node.session.lease(&device).filter(|lease| lease.owner == call.client);
     let lease = lease.map(|lease| lease.revision);
+    let is_done = result.is_ok();
     let done = FromNode::Done { result, lease, files };
     if let Err(error) = send(&connection.client, reply, None, &done).await {
         tracing::warn!("{error}");
@@ -350,6 +365,7 @@ async fn answer(
         let failure = Failure { cause, side_effect: SideEffect::Possible };
         reply_with(connection, reply, &failed(failure)).await;
     }
+    is_done
 }
 
 /// Reports progress to a door.

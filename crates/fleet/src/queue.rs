@@ -3,7 +3,7 @@
 //! Start with [`RunQueue::open`]. A **run** is a request that its submitter and its workers
 //! understand, files, and **jobs**: cases that one worker runs one after the other. A job stays in
 //! a work queue of JetStream until its results are written ([`work`]). A worker that falls silent
-//! loses it to another one, which begins it anew: jobs run at least once. A result is written
+//! loses it to another one, which begins it again: jobs run at least once. A result is written
 //! once: a worker that comes second finds that of the first.
 //!
 //! Everything ends by itself after a week.
@@ -38,6 +38,9 @@ const JOB_SUBJECT: &str = "thumbwire.job";
 
 /// Where a worker says what happens: `thumbwire.run.RUN`.
 const EVENT_SUBJECT: &str = "thumbwire.run";
+
+/// What is said there of a run that was cancelled.
+const CANCELLED: &str = "cancelled";
 
 /// The buckets: of runs by id, of results by `RUN.CASE`, and of how cases ended before.
 const RUNS: &str = "thumbwire_runs";
@@ -204,6 +207,8 @@ impl RunQueue {
             let subject = format!("{JOB_SUBJECT}.{}.{id}", priority.name());
             again("clear the queue", || self.jobs.purge().filter(&subject).into_future()).await?;
         }
+        // Those who follow it look at once.
+        self.tell(id, &Value::String(CANCELLED.to_owned())).await;
         Ok(true)
     }
 
@@ -236,8 +241,10 @@ impl RunQueue {
                 let entry = tokio::select! {
                     biased;
                     Some(event) = events.next() => {
-                        if let Ok(event) = serde_json::from_slice(&event.payload) {
-                            tell(RunNews::Event(event));
+                        match serde_json::from_slice::<Value>(&event.payload) {
+                            Ok(event) if event == CANCELLED => break,
+                            Ok(event) => tell(RunNews::Event(event)),
+                            Err(_) => {}
                         }
                         continue;
                     }
@@ -249,7 +256,7 @@ impl RunQueue {
         }
     }
 
-    /// Tells whoever follows a run something, if anybody does.
+    /// Tells those who follow a run something.
     pub async fn tell(&self, run: &str, event: &Value) {
         let subject = format!("{EVENT_SUBJECT}.{run}");
         let sent = self.connection.client.publish(subject, event.to_string().into()).await;

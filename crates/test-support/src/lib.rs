@@ -24,10 +24,12 @@
 
 mod captures;
 mod golden;
+mod nats;
 mod private_adb;
 
 pub use captures::{Capture, CaptureSet, capture, capture_sets, captured_files};
 pub use golden::{assert_golden, update_golden};
+pub use nats::NatsServer;
 pub use private_adb::PrivateAdb;
 
 use std::ffi::OsStr;

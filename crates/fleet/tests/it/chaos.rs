@@ -13,12 +13,12 @@ use thumbwire_device::android::HelperMode;
 use thumbwire_device::{Gesture, Point, SideEffect};
 use thumbwire_fleet::node::{self, Node, NodeFiles};
 use thumbwire_fleet::{ConnectError, Door};
-use thumbwire_test_support::is_full;
+use thumbwire_test_support::{NatsServer, is_full};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::{Mutex, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::nats::{NatsServer, connect};
+use crate::nats::{Connect as _, connect};
 use crate::relay::{Relay, Way};
 
 const NODES: usize = 5;

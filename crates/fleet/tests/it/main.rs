@@ -7,10 +7,12 @@ mod nats;
 mod queue;
 mod relay;
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::StreamExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thumbwire_core::action::{
@@ -24,12 +26,14 @@ use thumbwire_core::providers::{DeviceProviders, VirtualPhoneProvider};
 use thumbwire_core::session::{RemotePhones as _, Session, SessionOptions};
 use thumbwire_core::toolset::{Toolset, ufo};
 use thumbwire_device::{Key, SideEffect};
+use thumbwire_fleet::events::{self, NodeEvent};
 use thumbwire_fleet::node::{self, Node, NodeFiles};
 use thumbwire_fleet::{ConnectError, Connection, Credentials, Door};
+use thumbwire_test_support::NatsServer;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::oneshot;
 
-use nats::NatsServer;
+use nats::Connect as _;
 
 const LEASE: Duration = Duration::from_secs(30);
 
@@ -612,15 +616,21 @@ async fn programs_need_the_documented_permissions_and_accounts_are_apart() {
         words.collect::<Vec<_>>().join(", ").replace("NAME", "rack1")
     };
     let allowed = |who: &str| {
-        let row = page.lines().find(|line| line.starts_with(&format!("| {who}"))).unwrap();
+        let row = page
+            .lines()
+            .find(|line| {
+                line.contains("$JS.API")
+                    && line.trim_start_matches(['|', ' ', '`']).starts_with(who)
+            })
+            .unwrap();
         let columns: Vec<&str> = row.split('|').collect();
         let (publish, subscribe) = (subjects(columns[2]), subjects(columns[3]));
         format!("{{ publish: [{publish}], subscribe: [{subscribe}] }}")
     };
     let account = |name: &str| {
-        let users: String = [("node", "node"), ("door", "door"), ("watcher", "watcher")]
-            .map(|(user, who)| {
-                let permissions = allowed(who);
+        let users: String = ["node", "door", "submit", "worker", "watcher"]
+            .map(|user| {
+                let permissions = allowed(user);
                 format!("{{ user: {user}-{name}, password: {user}-{name}, permissions: {permissions} }}\n")
             })
             .concat();
@@ -635,6 +645,17 @@ async fn programs_need_the_documented_permissions_and_accounts_are_apart() {
     press(&session, &of("ann", "android>=14")).await.unwrap();
     let watcher = Door::open(server.connect_as("watcher-one").await).await.unwrap();
     assert_eq!(watcher.phones().len(), 1);
+    let mut watching = pin!(events::watch(&server.connect_as("watcher-one").await).await.unwrap());
+    press(&session, &of("ann", "rack1/p1")).await.unwrap();
+    let event = tokio::time::timeout(Duration::from_secs(20), watching.next()).await.unwrap();
+    let NodeEvent::Call { phone, client, action, done, .. } = event.unwrap() else { panic!() };
+    assert_eq!((phone.as_str(), action.as_str(), done), ("rack1/p1", "press", true));
+    assert_eq!(client, ClientName::clean("ann"));
+    queue::run_is_submitted_and_run(
+        &server.connect_as("submit-one").await,
+        &server.connect_as("worker-one").await,
+    )
+    .await;
     let other = Door::open(server.connect_as("door-two").await).await.unwrap();
     assert_eq!(other.phones(), [], "another account");
     let gone = press(&behind(other), &of("bob", "rack1/p1")).await.unwrap_err();

@@ -16,14 +16,14 @@ use thumbwire_fleet::queue::{
     Job, JobEnd, MAX_DELIVERIES, Priority, RunJob, RunNews, RunQueue, Submission, TakenJob, work,
 };
 use thumbwire_fleet::{Connection, Credentials, Door};
-use thumbwire_test_support::is_full;
+use thumbwire_test_support::{NatsServer, is_full};
 use tokio::sync::Notify;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::chaos::{ChaosNode, SILENCE, check_bursts, taps};
-use crate::nats::NatsServer;
-use crate::relay::{Relay, Way};
+use crate::nats::Connect as _;
+use crate::relay::{Opening, Relay, Way};
 
 /// After which time without a word a worker loses its job.
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -107,8 +107,25 @@ async fn jobs_run_once_by_their_priority() {
     assert_eq!(missing.to_string(), "cannot follow the run none: there is none");
 }
 
+/// A run goes from one program to another, with a file, and its result comes back.
+pub(crate) async fn run_is_submitted_and_run(submit: &Connection, worker: &Connection) {
+    let (submitting, working) =
+        (RunQueue::open(submit).await.unwrap(), RunQueue::open(worker).await.unwrap());
+    let mut run = submission(1, Priority::Normal);
+    run.files = BTreeMap::from([("a.yaml".to_owned(), "steps".into())]);
+    let run = submitting.submit(run).await.unwrap();
+    assert_eq!(run_all(&working).await, [(0, 1)]);
+    assert_eq!(&working.file(&run, "a.yaml", 100).await.unwrap()[..], b"steps");
+    working.put_file(&run, "picture", "pixels".into()).await.unwrap();
+    working.note("a case", Duration::from_secs(1), false).await.unwrap();
+    working.tell(&run, &json!({ "begun": 0 })).await;
+    assert_eq!(results(&submitting, &run).await.len(), 1);
+    assert_eq!(&submitting.file(&run, "picture", 100).await.unwrap()[..], b"pixels");
+    assert!(submitting.cancel(&run).await.unwrap());
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn job_of_a_worker_that_was_killed_is_begun_anew_and_given_up_in_the_end() {
+async fn job_of_a_worker_that_was_killed_is_begun_again_and_given_up_in_the_end() {
     let Some(server) = NatsServer::start() else { return };
     let queue = queue(&server).await;
     let run = queue.submit(submission(1, Priority::Normal)).await.unwrap();
@@ -218,7 +235,7 @@ impl ChaosWorker {
         let relay = Relay::to(server.port).await;
         let url = format!("nats://127.0.0.1:{}", relay.port);
         let running = tokio::spawn(async move {
-            // Whoever starts workers starts one again that cannot connect.
+            // One that cannot connect is started again.
             let connection = loop {
                 let opened = Connection::open(&url, &Credentials::default(), &name).await;
                 match opened {
@@ -243,6 +260,9 @@ impl Drop for ChaosWorker {
         self.running.abort();
     }
 }
+
+/// How many ways are held up or cut off at the same time.
+const MAX_BROKEN: usize = 6;
 
 /// The size of the run: `.ci/run full` has the long form.
 struct Size {
@@ -293,12 +313,27 @@ async fn every_case_is_reported_once_whatever_ends() {
     });
     let mut random = fastrand::Rng::with_seed(7);
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut healing = JoinSet::new();
+    // What opens a way again, and after how many results.
+    let mut broken: Vec<(usize, Opening)> = Vec::new();
     for fault in 0..size.faults {
         // So that there is something to break until the end.
         let due = fault * size.cases / size.faults;
-        while results.lock().unwrap().len() < due {
+        loop {
+            let done = results.lock().unwrap().len();
+            broken.retain(|(until, way)| {
+                let stays = *until > done;
+                if !stays {
+                    way.open();
+                }
+                stays
+            });
+            if done >= due {
+                break;
+            }
             tokio::task::yield_now().await;
+        }
+        if broken.len() > MAX_BROKEN {
+            broken.remove(0).1.open();
         }
         let (node, worker) = (random.usize(0..size.nodes), random.usize(0..size.workers));
         let kind = match random.u8(0..7) {
@@ -323,12 +358,7 @@ async fn every_case_is_reported_once_whatever_ends() {
                     false => &workers[worker].relay,
                 };
                 relay.set(way);
-                let open = relay.opening();
-                let time = Duration::from_millis(random.u64(100..2500));
-                healing.spawn(async move {
-                    tokio::time::sleep(time).await;
-                    open.open();
-                });
+                broken.push((due + random.usize(1..40), relay.opening()));
                 match (of_node, way) {
                     (true, Way::Held) => "node held up",
                     (true, _) => "node cut off",
@@ -339,6 +369,7 @@ async fn every_case_is_reported_once_whatever_ends() {
         };
         *kinds.entry(kind).or_default() += 1;
     }
+    broken.iter().for_each(|(_, way)| way.open());
     timeout(Duration::from_secs(300), following).await.expect("the run ends").unwrap().unwrap();
     let results = results.lock().unwrap().clone();
     assert_eq!(results.len(), size.cases, "every case is reported");
@@ -353,15 +384,15 @@ async fn every_case_is_reported_once_whatever_ends() {
         acts += taps.len();
         whole.extend(taps.iter().filter(|tap| tap.2 == ACTS - 1).map(|tap| (tap.0, tap.1)));
     }
-    let mut anew = 0;
+    let mut begun_again = 0;
     for (case, result) in &results {
         let delivery = result.as_u64().unwrap_or_else(|| panic!("case {case}: {result}"));
-        anew += u64::from(delivery > 1);
+        begun_again += u64::from(delivery > 1);
         let at = tap_of(*case, delivery, 0);
         assert!(whole.contains(&(at.x, at.y / 10)), "case {case} is told as done and is not");
     }
     println!(
-        "{} cases, {acts} acts on {} phones, {anew} cases begun anew; {kinds:?}",
+        "{} cases, {acts} acts on {} phones, {begun_again} cases begun again; {kinds:?}",
         size.cases,
         size.nodes * size.phones
     );
