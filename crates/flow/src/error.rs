@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
 use strsim::osa_distance;
 use thumbwire_base::visible::has_hidden;
 
@@ -31,7 +32,8 @@ impl Source {
 }
 
 /// A position in a file. Lines and columns count from 1.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "SentLocation", from = "SentLocation")]
 pub struct SourceLocation {
     source: Arc<Source>,
     /// The line.
@@ -49,6 +51,26 @@ impl SourceLocation {
     /// The file's name, as given.
     pub fn file(&self) -> &str {
         &self.source.name
+    }
+}
+
+/// A position without its file's text, as JSON has it.
+#[derive(Serialize, Deserialize)]
+struct SentLocation {
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+impl From<SourceLocation> for SentLocation {
+    fn from(at: SourceLocation) -> Self {
+        Self { file: at.file().to_owned(), line: at.line, column: at.column }
+    }
+}
+
+impl From<SentLocation> for SourceLocation {
+    fn from(SentLocation { file, line, column }: SentLocation) -> Self {
+        Self { source: Source::new(file, ""), line, column }
     }
 }
 

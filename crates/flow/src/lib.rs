@@ -60,7 +60,7 @@ pub use plan::{
     Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch, Written,
 };
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
-pub use run::{FlowRunError, FlowRunner, Options, Shard};
+pub use run::{FlowRunError, FlowRunner, Options, Shard, chosen_cases, full_name};
 pub use script::{ScriptNetwork, ScriptRequest, ScriptResponse};
 pub use suite::suite;
 pub use terminal_reporter::{Line, Terminal, Tone, View};

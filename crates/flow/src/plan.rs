@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +45,17 @@ impl Flow {
     pub fn needs(&self) -> impl Iterator<Item = &FlowError> {
         let needs = self.findings.needs.iter();
         needs.filter(|need| !need.may_not_matter).map(|need| &need.error)
+    }
+
+    /// The files that its steps need besides flows and scripts: packages, media and screenshots.
+    pub fn files(&self) -> BTreeSet<&Path> {
+        let steps = self.cases.iter().flat_map(Case::all_steps);
+        let files = steps.filter_map(|step| match &step.kind {
+            StepKind::Install(file) | StepKind::AddMedia(file) => Some(file),
+            StepKind::ExpectScreenshot(golden) => Some(&golden.file),
+            _ => None,
+        });
+        files.map(PathBuf::as_path).collect()
     }
 
     /// What is wrong with what it does on phones of one platform.

@@ -5,7 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use thumbwire_device::Platform;
+use serde::{Deserialize, Serialize};
+use thumbwire_device::{Platform, millis};
 
 use super::crash::Crash;
 use super::error::SourceLocation;
@@ -31,7 +32,7 @@ pub struct Report {
 }
 
 /// A phone of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phone {
     /// The id that it was selected by; `None` for the session's phone.
     pub device: Option<String>,
@@ -51,7 +52,7 @@ impl Phone {
 }
 
 /// The result of a case.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CaseResult {
     /// The index of its flow.
     pub flow: usize,
@@ -89,13 +90,14 @@ pub enum Verdict {
 }
 
 /// One attempt at a case.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Attempt {
     /// The index of its phone.
     pub phone: usize,
     /// When it started, RFC 3339 in UTC.
     pub started: String,
     /// The duration.
+    #[serde(rename = "took_ms", with = "millis")]
     pub took: Duration,
     /// Why it failed; `None` if it passed.
     pub failed: Option<CaseFailure>,
@@ -106,7 +108,7 @@ pub struct Attempt {
 }
 
 /// Why a case failed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CaseFailure {
     /// The kind of failure.
     pub kind: FailureKind,
@@ -155,7 +157,8 @@ impl CaseFailure {
 }
 
 /// Kinds of failures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// An assertion failed.
     Expectation,

@@ -244,30 +244,8 @@ impl FlowRunner<'_> {
 
     /// The cases to run.
     fn chosen(&self, flows: &[Flow]) -> Result<Vec<Job>, FlowRunError> {
-        let all = flows
-            .iter()
-            .enumerate()
-            .flat_map(|(flow, it)| (0..it.cases.len()).map(move |case| (flow, case)));
-        let mut chosen: Vec<(usize, usize)> = all.collect();
-        if let Some(only) = &self.options.only {
-            let wanted = only.to_lowercase();
-            let name =
-                |&(flow, case): &(usize, usize)| full_name(&flows[flow], &flows[flow].cases[case]);
-            let names: Vec<String> = chosen.iter().map(name).collect();
-            chosen.retain(|one| name(one).to_lowercase().contains(&wanted));
-            if chosen.is_empty() {
-                let available: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-                let available = available.join(", ");
-                return Err(FlowRunError::NoSuchCase { only: only.clone(), available });
-            }
-        }
-        if let Some(Shard { nth, of }) = self.options.shard {
-            let mut at = 0;
-            chosen.retain(|_| {
-                at += 1;
-                (at - 1) % of.max(1) + 1 == nth
-            });
-        }
+        let Options { only, shard, .. } = &self.options;
+        let chosen = chosen_cases(flows, only.as_deref(), *shard)?;
         for &(flow, case) in &chosen {
             let case = &flows[flow].cases[case];
             let (name, at) = (case.name.clone(), case.at.to_string());
@@ -282,11 +260,6 @@ impl FlowRunner<'_> {
             if case.has_goal() && self.goals.is_none() {
                 return Err(FlowRunError::Goal { case: name, at });
             }
-        }
-        let used: BTreeSet<usize> = chosen.iter().map(|&(flow, _)| flow).collect();
-        let needs = lines(used.iter().flat_map(|&flow| flows[flow].needs()));
-        if let Some(needs) = needs {
-            return Err(FlowRunError::Needs { needs });
         }
         let jobs = chosen.into_iter().enumerate();
         Ok(jobs.map(|(number, (flow, case))| Job { number, flow, case }).collect())
@@ -491,6 +464,47 @@ impl FlowRunner<'_> {
     }
 }
 
+/// The cases to run, each by its flow and its place there: those whose name, or `FLOW: CASE`,
+/// contains `only`, ignoring case, and are of the shard.
+///
+/// # Errors
+/// If there are none, or they need what there is not.
+pub fn chosen_cases(
+    flows: &[Flow],
+    only: Option<&str>,
+    shard: Option<Shard>,
+) -> Result<Vec<(usize, usize)>, FlowRunError> {
+    let all = flows
+        .iter()
+        .enumerate()
+        .flat_map(|(flow, it)| (0..it.cases.len()).map(move |case| (flow, case)));
+    let mut chosen: Vec<(usize, usize)> = all.collect();
+    if let Some(only) = only {
+        let wanted = only.to_lowercase();
+        let name =
+            |&(flow, case): &(usize, usize)| full_name(&flows[flow], &flows[flow].cases[case]);
+        let names: Vec<String> = chosen.iter().map(name).collect();
+        chosen.retain(|one| name(one).to_lowercase().contains(&wanted));
+        if chosen.is_empty() {
+            let available: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+            let available = available.join(", ");
+            return Err(FlowRunError::NoSuchCase { only: only.to_owned(), available });
+        }
+    }
+    if let Some(Shard { nth, of }) = shard {
+        let mut at = 0;
+        chosen.retain(|_| {
+            at += 1;
+            (at - 1) % of.max(1) + 1 == nth
+        });
+    }
+    let used: BTreeSet<usize> = chosen.iter().map(|&(flow, _)| flow).collect();
+    match lines(used.iter().flat_map(|&flow| flows[flow].needs())) {
+        Some(needs) => Err(FlowRunError::Needs { needs }),
+        None => Ok(chosen),
+    }
+}
+
 /// Whether the flows are right for the phones.
 fn check_platforms(flows: &[Flow], jobs: &[Job], phones: &[Phone]) -> Result<(), FlowRunError> {
     let platforms = phones.iter().map(|phone| phone.platform);
@@ -553,7 +567,7 @@ fn case_end(
 }
 
 /// `FLOW: CASE`; only the flow's name for its single case.
-pub(super) fn full_name(flow: &Flow, case: &Case) -> String {
+pub fn full_name(flow: &Flow, case: &Case) -> String {
     if flow.name == case.name { flow.name.clone() } else { format!("{}: {}", flow.name, case.name) }
 }
 

@@ -15,10 +15,12 @@ mod doctor;
 mod dynamic_tools;
 #[cfg(feature = "eval")]
 mod eval;
-#[cfg(all(feature = "fleet", feature = "virtual-phone"))]
+#[cfg(feature = "fleet")]
 mod fleet;
 #[cfg(feature = "fleet")]
 mod fleet_flags;
+#[cfg(feature = "agent")]
+mod flow_files;
 #[cfg(feature = "agent")]
 mod flow_view;
 mod helper_flag;
@@ -33,7 +35,8 @@ mod node;
 mod one_of;
 #[cfg(feature = "virtual-phone")]
 mod phone;
-#[cfg(feature = "agent")]
+#[cfg(all(feature = "agent", feature = "fleet"))]
+mod queued_flows;
 #[cfg(feature = "agent")]
 mod resume_command;
 #[cfg(feature = "agent")]
@@ -57,6 +60,8 @@ mod skill_flags;
 mod style;
 #[cfg(feature = "agent")]
 mod styled_output;
+#[cfg(all(feature = "agent", feature = "fleet"))]
+mod submit;
 mod task_flags;
 mod terminal_prompt;
 #[cfg(feature = "agent")]
@@ -68,6 +73,8 @@ mod version;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone_flags;
 mod watch_screen;
+#[cfg(all(feature = "agent", feature = "fleet"))]
+mod work;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -156,8 +163,14 @@ enum CliCommand {
     /// Offer the phones of this computer to others, over NATS.
     #[cfg(feature = "fleet")]
     Node(Box<node::Arguments>),
-    /// Try phones of many computers on this one.
-    #[cfg(all(feature = "fleet", feature = "virtual-phone"))]
+    /// Put flows into the queue of a fleet, and report how they ended.
+    #[cfg(all(feature = "agent", feature = "fleet"))]
+    Submit(Box<submit::Arguments>),
+    /// Run the flows of a fleet's queue on its phones.
+    #[cfg(all(feature = "agent", feature = "fleet"))]
+    Work(Box<work::Arguments>),
+    /// Try phones of many computers on this one, or watch what happens on them.
+    #[cfg(feature = "fleet")]
     Fleet(fleet::Arguments),
     /// Show or export a recorded run.
     Trace(trace::Arguments),
@@ -179,7 +192,9 @@ impl CliCommand {
             Self::Demo(_) => "off",
             #[cfg(feature = "eval")]
             Self::Eval(_) => "off",
-            #[cfg(all(feature = "fleet", feature = "virtual-phone"))]
+            #[cfg(all(feature = "agent", feature = "fleet"))]
+            Self::Submit(_) => "off",
+            #[cfg(feature = "fleet")]
             Self::Fleet(_) => "off",
             Self::Trace(_) => "off",
             _ => thumbwire_mcp::LOGGED,
@@ -394,8 +409,12 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::Phone(arguments) => phone::run(arguments).await,
         #[cfg(feature = "fleet")]
         CliCommand::Node(arguments) => node::run(*arguments, config).await,
-        #[cfg(all(feature = "fleet", feature = "virtual-phone"))]
-        CliCommand::Fleet(arguments) => fleet::run(arguments).await,
+        #[cfg(all(feature = "agent", feature = "fleet"))]
+        CliCommand::Submit(arguments) => submit::run(*arguments, config).await,
+        #[cfg(all(feature = "agent", feature = "fleet"))]
+        CliCommand::Work(arguments) => work::run(*arguments, config).await,
+        #[cfg(feature = "fleet")]
+        CliCommand::Fleet(arguments) => fleet::run(arguments, config).await,
         CliCommand::Trace(arguments) => trace::run(arguments),
         #[cfg(feature = "agent")]
         CliCommand::Skill(arguments) => skill::run(arguments),

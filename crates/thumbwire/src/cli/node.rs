@@ -116,7 +116,7 @@ fn node_name(text: &str) -> Result<String, String> {
 }
 
 /// The name of this computer, as far as a node can have it.
-fn computer_name() -> String {
+pub(super) fn computer_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]

@@ -4,15 +4,13 @@
 //! 5 refused by policy, 130 interrupted.
 
 mod check;
-mod script_hosts;
+pub(super) mod script_hosts;
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::script_hosts::ScriptHosts;
+use super::flow_files::{CASES, FlowFlags, FlowFolders, read_all};
 use super::flow_view::FlowView;
 use super::model_flags;
 use super::run_goal::{FOREVER, RunFlags, interrupts};
@@ -22,17 +20,15 @@ use super::style::Style;
 use super::styled_output::StyledOutput;
 use super::terminal_prompt::{self, PauseOutput};
 use super::{CliError, exit_code, print_error, trace};
-use crate::config::{Config, maestro_variables};
+use crate::config::Config;
 use thumbwire_agent::{Budgets, RedactedPerform};
-use thumbwire_base::files::{self, Folder};
+use thumbwire_base::files;
 use thumbwire_core::action::{Call, NoUser};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::{EventSink, NoEvents};
-use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::SessionOptions;
 use thumbwire_flow::{
-    self, Flow, FlowRunError, FlowRunner, GoldenFiles, Options, Report, RunGoal, Shard, View,
-    Workspace, junit, suite,
+    Flow, FlowRunError, FlowRunner, Options, Report, RunGoal, View, junit, suite,
 };
 
 #[derive(clap::Args)]
@@ -45,20 +41,11 @@ pub(super) struct Arguments {
     /// a flow names, else the only one connected]
     #[arg(short, long, value_name = "ID")]
     device: Vec<String>,
-    /// Set a parameter, which flows use as `${NAME}` (repeatable)
-    #[arg(short = 'e', long, value_name = "NAME=VALUE", value_parser = parameter)]
-    param: Vec<(String, String)>,
-    /// Directory whose files flows may use [default: that of the flow, or the nearest one above it
-    /// that is called `.maestro` or has a `config.yaml`]
-    #[arg(long, value_name = "DIR")]
-    input: Option<PathBuf>,
+    #[command(flatten)]
+    files: FlowFlags,
     /// Only read and check the flows, without a phone: list their cases, and what may go wrong
     #[arg(long)]
     check: bool,
-    /// Workspace file that says which files of the directories are flows [default: their own
-    /// `config.yaml`]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     #[command(flatten)]
     common: RunFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
@@ -70,8 +57,6 @@ pub(super) struct Arguments {
     /// Print every step
     #[arg(short, long, conflicts_with = "quiet")]
     verbose: bool,
-    #[command(flatten)]
-    selection: SelectionFlags,
     /// Stop after the first failed case
     #[arg(long, help_heading = CASES)]
     fail_fast: bool,
@@ -99,32 +84,8 @@ pub(super) struct Arguments {
     allow_network: Vec<String>,
 }
 
-/// The largest file that a flow names, in bytes.
-const MAX_BYTES: u64 = 16 << 20;
-
-/// The files that make a folder a workspace.
-const WORKSPACES: [&str; 2] = ["config.yaml", "config.yml"];
-
-const CASES: &str = "Cases";
 const REPORT: &str = "Report";
 const PERMISSIONS: &str = "Permissions";
-
-/// Which cases are run.
-#[derive(clap::Args)]
-struct SelectionFlags {
-    /// Run only cases whose name, or `FLOW: CASE`, contains NAME
-    #[arg(long, value_name = "NAME", help_heading = CASES)]
-    only: Option<String>,
-    /// Run only shard I of N: 2/3 runs the cases 2, 5, 8 …
-    #[arg(long, value_name = "I/N", value_parser = shard, help_heading = CASES)]
-    shard: Option<Shard>,
-    /// Run only flows with one of these tags, separated by commas
-    #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = CASES)]
-    include_tags: Vec<String>,
-    /// Skip flows with one of these tags, separated by commas
-    #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = CASES)]
-    exclude_tags: Vec<String>,
-}
 
 /// When pictures are taken for the report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -144,10 +105,10 @@ pub(super) fn is_flow(word: &str) -> bool {
 
 /// Runs the flows. Steps with a goal use the model, if one was named.
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    let folders = FlowFolders::of(&arguments);
-    let read = read_all(&arguments, &folders)?;
+    let folders = FlowFolders::of(&arguments.flows, &arguments.files);
+    let read = read_all(&arguments.flows, &arguments.files, &folders, arguments.check)?;
     if arguments.check {
-        return check::report(&read, &arguments.param);
+        return check::report(&read, &arguments.files.param);
     }
     let flows = read.runnable()?;
     let common = &arguments.common;
@@ -215,15 +176,7 @@ async fn run_on(
     interrupts.abort();
     view.end();
     let report = report.map_err(refused)?;
-    let page = trace::write_suite(&folder, &suite(&report))?;
-    if !arguments.quiet || report.exit_code() != 0 {
-        let output = StyledOutput::new(colours, None);
-        let page = page.display().to_string();
-        output.line((Style::Dim, "Report: "), &[(Style::Plain, &page)])?;
-    }
-    if let Some(file) = &arguments.junit {
-        write_junit(&report, file)?;
-    }
+    write_results(&report, &folder, arguments.junit.as_deref(), (colours, arguments.quiet))?;
     Ok(match report.exit_code() {
         0 => 0,
         _ if call.cancelled.is_cancelled() => INTERRUPTED,
@@ -235,8 +188,8 @@ impl Arguments {
     fn options(&self, folder: &Path) -> Options {
         Options {
             devices: self.device.clone(),
-            only: self.selection.only.clone(),
-            shard: self.selection.shard,
+            only: self.files.only.clone(),
+            shard: self.files.shard,
             fail_fast: self.fail_fast,
             retries: self.retries,
             allow_reset: self.allow_reset,
@@ -259,7 +212,7 @@ impl Arguments {
 }
 
 /// Why nothing was run.
-fn refused(error: FlowRunError) -> CliError {
+pub(super) fn refused(error: FlowRunError) -> CliError {
     let code = match &error {
         FlowRunError::Reset { .. } | FlowRunError::Install { .. } | FlowRunError::Goal { .. } => 5,
         FlowRunError::NoSuchCase { .. }
@@ -273,249 +226,25 @@ fn refused(error: FlowRunError) -> CliError {
     }
 }
 
+/// Writes the page of a run and the JUnit file, and prints where the page is, with colours if
+/// wanted; nothing if the run passed and the caller wants it quiet.
+pub(super) fn write_results(
+    report: &Report,
+    folder: &Path,
+    junit: Option<&Path>,
+    (colours, quiet): (bool, bool),
+) -> Result<(), CliError> {
+    let page = trace::write_suite(folder, &suite(report))?;
+    if !quiet || report.exit_code() != 0 {
+        let output = StyledOutput::new(colours, None);
+        let page = page.display().to_string();
+        output.line((Style::Dim, "Report: "), &[(Style::Plain, &page)])?;
+    }
+    junit.map_or(Ok(()), |file| write_junit(report, file))
+}
+
 fn write_junit(report: &Report, file: &Path) -> Result<(), CliError> {
     let text = junit(report).map_err(|error| CliError::failed(error.to_string()))?;
     let written = files::make_folder_of(file).and_then(|()| files::write(file, text.as_bytes()));
     written.map_err(|error| CliError::failed(format!("cannot write {}: {error}", file.display())))
-}
-
-/// The folders whose files the flows may use.
-struct FlowFolders(Vec<Folder>);
-
-impl FlowFolders {
-    fn of(arguments: &Arguments) -> Self {
-        let roots = match &arguments.input {
-            Some(folder) => vec![absolute(folder)],
-            None => arguments.flows.iter().map(|flow| project(flow)).collect(),
-        };
-        Self(roots.into_iter().map(Folder::new).collect())
-    }
-
-    /// The packages that flows may install.
-    fn input(&self) -> InputFolder {
-        InputFolder::of(self.0.iter().map(|folder| folder.root().to_owned()))
-    }
-
-    /// The folder that a file is in, and its absolute path.
-    ///
-    /// # Errors
-    /// Which folders there are.
-    fn find(&self, file: &Path) -> Result<(&Folder, PathBuf), String> {
-        let file = absolute(file);
-        match self.0.iter().find(|folder| folder.holds(&file)) {
-            Some(folder) => Ok((folder, file)),
-            None => {
-                let roots = self.0.iter().map(|folder| folder.root().display().to_string());
-                let roots = roots.collect::<Vec<_>>().join(" and ");
-                Err(format!("only files in {roots} can be used; name a wider folder with --input"))
-            }
-        }
-    }
-
-    fn read_text(&self, file: &Path) -> Result<String, String> {
-        let (folder, file) = self.find(file)?;
-        folder.read_text(&file, MAX_BYTES).map_err(|error| error.to_string())
-    }
-}
-
-impl GoldenFiles for FlowFolders {
-    fn read(&self, file: &Path) -> Result<Option<Vec<u8>>, String> {
-        let (folder, file) = self.find(file)?;
-        match folder.read(&file, MAX_BYTES) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), String> {
-        let (folder, file) = self.find(file)?;
-        folder.write(&file, bytes).map_err(|error| error.to_string())
-    }
-}
-
-/// The folder of what belongs to a flow or a folder of flows: the nearest one upwards that is
-/// called `.maestro` or is a workspace, else its own.
-fn project(flow: &Path) -> PathBuf {
-    let flow = absolute(flow);
-    let own = match flow.is_dir() {
-        true => &flow,
-        false => flow.parent().unwrap_or(&flow),
-    };
-    let is_project = |folder: &&Path| {
-        folder.file_name().is_some_and(|name| name == ".maestro")
-            || WORKSPACES.iter().any(|name| folder.join(name).is_file())
-    };
-    own.ancestors().find(is_project).unwrap_or(own).to_owned()
-}
-
-/// The absolute path without `..`.
-fn absolute(path: &Path) -> PathBuf {
-    thumbwire_flow::plain(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
-}
-
-/// The flows to run or to check, and what is wrong with others.
-struct ReadFlows {
-    flows: Vec<Flow>,
-    /// Each once.
-    errors: Vec<String>,
-    /// How many have other tags.
-    skipped: usize,
-}
-
-impl ReadFlows {
-    /// The flows, if all are right.
-    fn runnable(self) -> Result<Vec<Flow>, CliError> {
-        if !self.errors.is_empty() {
-            let text = format!("invalid flows, nothing was run:\n{}", self.errors.join("\n"));
-            return Err(CliError::usage(text));
-        }
-        if self.flows.is_empty() && self.skipped > 0 {
-            let text = format!("no flow has the tags to run; {} have others", self.skipped);
-            return Err(CliError::usage(text));
-        }
-        Ok(self.flows)
-    }
-}
-
-/// Reads all flows.
-fn read_all(arguments: &Arguments, folders: &FlowFolders) -> Result<ReadFlows, CliError> {
-    let mut parameters: BTreeMap<String, String> = maestro_variables().collect();
-    parameters.extend(arguments.param.iter().cloned());
-    let mut read = ReadFlows { flows: Vec::new(), errors: Vec::new(), skipped: 0 };
-    for (number, path) in arguments.flows.iter().enumerate() {
-        let (mut workspace, files) = flow_files(path, arguments, folders)?;
-        workspace.include_tags.extend_from_slice(&arguments.selection.include_tags);
-        workspace.exclude_tags.extend_from_slice(&arguments.selection.exclude_tags);
-        let mut together = Vec::new();
-        // The operator may name a link.
-        let text_of = |file: &Path| match file == path {
-            true => text_of(file),
-            false => folders.read_text(file),
-        };
-        for file in files {
-            match thumbwire_flow::read(&file.display().to_string(), &parameters, &text_of) {
-                Ok(flow) if workspace.selects(&flow) => together.push(flow),
-                Ok(_) => read.skipped += 1,
-                Err(errors) => {
-                    for error in errors.iter().map(ToString::to_string) {
-                        // Several flows may run the same wrong file.
-                        if !read.errors.contains(&error) {
-                            read.errors.push(error);
-                        }
-                    }
-                }
-            }
-        }
-        workspace.sort(&mut together, number);
-        read.flows.extend(together);
-    }
-    Ok(read)
-}
-
-/// A named file, or the flows of a folder: those that its `config.yaml` names, else those directly
-/// in it. Subfolders may hold flows that these include.
-fn flow_files(
-    path: &Path,
-    arguments: &Arguments,
-    folders: &FlowFolders,
-) -> Result<(Workspace, Vec<PathBuf>), CliError> {
-    if !path.is_dir() {
-        return Ok((Workspace::default(), vec![path.to_owned()]));
-    }
-    let workspace = match &arguments.config {
-        Some(file) => read_workspace(file, &text_of(file))?.unwrap_or_default(),
-        None => workspace(path)?,
-    };
-    let mut inside = Vec::new();
-    walk(path, "", &mut inside)?;
-    let text = |name: &str| folders.read_text(&path.join(name));
-    // A file that cannot be read is refused later, with its reason.
-    let is_config = |name: &str| text(name).is_ok_and(|text| Workspace::is_config(&text));
-    let (mut listed, others): (Vec<String>, Vec<String>) =
-        inside.into_iter().partition(|name| workspace.takes(name) && !is_config(name));
-    if listed.is_empty() && arguments.check {
-        // Checking does no harm, and tells what the folder has.
-        let is_yaml = |name: &str| name.ends_with(".yaml") || name.ends_with(".yml");
-        let is_flow = |name: &str| text(name).is_ok_and(|text| text.contains("\n---"));
-        listed = others.into_iter().filter(|name| is_yaml(name) && is_flow(name)).collect();
-    }
-    listed.sort();
-    if listed.is_empty() {
-        let text = format!(
-            "no flow of {} is listed: name a folder of flows, or list them under `flows` in its config.yaml; `--check` shows all that it has",
-            path.display()
-        );
-        return Err(CliError::usage(text));
-    }
-    Ok((workspace, listed.iter().map(|name| path.join(name)).collect()))
-}
-
-/// What the folder's `config.yaml` says, if it has one that is not a flow.
-fn workspace(folder: &Path) -> Result<Workspace, CliError> {
-    for name in WORKSPACES {
-        let file = folder.join(name);
-        if !file.is_file() {
-            continue;
-        }
-        let text = Folder::new(folder).read_text(Path::new(name), MAX_BYTES);
-        let text = text.map_err(|error| error.to_string());
-        if let Some(workspace) = read_workspace(&file, &text)? {
-            return Ok(workspace);
-        }
-    }
-    Ok(Workspace::default())
-}
-
-/// What a workspace file says; `None` if it is a flow.
-fn read_workspace(
-    file: &Path,
-    text: &Result<String, String>,
-) -> Result<Option<Workspace>, CliError> {
-    let text = text
-        .as_ref()
-        .map_err(|reason| CliError::usage(format!("cannot read {}: {reason}", file.display())))?;
-    Workspace::read(&file.display().to_string(), text).map_err(|errors| {
-        let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        CliError::usage(format!("invalid workspace, nothing was run:\n{}", all.join("\n")))
-    })
-}
-
-/// The files below a folder, relative to it.
-fn walk(folder: &Path, before: &str, files: &mut Vec<String>) -> Result<(), CliError> {
-    /// How many parts a name may have.
-    const MAX_DEPTH: usize = 16;
-    let unread = |error| CliError::usage(format!("cannot read {}: {error}", folder.display()));
-    for entry in fs::read_dir(folder).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
-        let name = format!("{before}{}", entry.file_name().to_string_lossy());
-        let path = entry.path();
-        let kind = entry.file_type().map_err(unread)?;
-        // Reading a link is refused later, with its name.
-        if kind.is_file() || kind.is_symlink() {
-            files.push(name);
-        } else if kind.is_dir() && name.matches('/').count() < MAX_DEPTH {
-            walk(&path, &format!("{name}/"), files)?;
-        }
-    }
-    Ok(())
-}
-
-/// Reads a file that the operator named.
-fn text_of(path: &Path) -> Result<String, String> {
-    files::read_text(path, MAX_BYTES).map_err(|error| error.to_string())
-}
-
-fn parameter(text: &str) -> Result<(String, String), String> {
-    let read = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    let read = read.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    read.ok_or_else(|| "expected NAME=VALUE".to_owned())
-}
-
-fn shard(text: &str) -> Result<Shard, String> {
-    let read = text.split_once('/').and_then(|(nth, of)| {
-        let (nth, of) = (nth.parse::<usize>().ok()?, of.parse::<usize>().ok()?);
-        (1..=of).contains(&nth).then_some(Shard { nth, of })
-    });
-    read.ok_or_else(|| "expected I/N, such as 1/3".to_owned())
 }

@@ -77,6 +77,7 @@ mod private_files;
 mod progress;
 mod prompting;
 mod python;
+mod queued;
 mod reach;
 mod reaching;
 mod real_phone;

@@ -18,7 +18,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 }
 
 /// The commands whose help is a golden.
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 23] = [
     "",
     "serve",
     "run",
@@ -37,6 +37,9 @@ const VERBS: [&str; 20] = [
     "app-tools trust",
     "phone",
     "node",
+    "submit",
+    "work",
+    "fleet watch",
     "fleet demo",
     "trace",
 ];

@@ -19,25 +19,8 @@ use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::fleet_flags::unusable;
-use super::{CliError, LEASE, print};
-
-#[derive(clap::Args)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(clap::Subcommand)]
-enum Verb {
-    /// Start a NATS server, a node with virtual phones and a door on this computer, and use the
-    /// phones at the same time.
-    Demo {
-        /// Number of virtual phones
-        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=200))]
-        phones: u32,
-    },
-}
+use crate::cli::fleet_flags::unusable;
+use crate::cli::{CliError, LEASE, print};
 
 /// The app that the demo starts.
 const APP: &str = "com.google.android.apps.maps";
@@ -45,8 +28,7 @@ const APP: &str = "com.google.android.apps.maps";
 /// How long the NATS server may take to start.
 const STARTING: Duration = Duration::from_secs(10);
 
-pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
-    let Verb::Demo { phones } = arguments.verb;
+pub(super) async fn run(phones: u32) -> Result<u8, CliError> {
     let server = NatsServer::start().await?;
     print(&format!("NATS            {}, in a folder that goes away\n", server.url))?;
     let (ready, listed) = oneshot::channel();

@@ -1,6 +1,6 @@
 //! `thumbwire test --check`: what is known of flows without a phone.
 
-use super::ReadFlows;
+use crate::cli::flow_files::ReadFlows;
 use crate::cli::{CliError, print};
 
 /// Prints the cases, what may go wrong, and what is wrong. Exit code 2 if something is wrong.

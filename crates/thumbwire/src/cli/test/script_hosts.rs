@@ -18,7 +18,7 @@ const MAX_BODY: usize = 4 << 20;
 const MAX_REDIRECTS: usize = 5;
 
 /// Sends requests to the hosts that the operator allowed.
-pub(super) struct ScriptHosts {
+pub(in crate::cli) struct ScriptHosts {
     /// Each as `HOST` or `HOST:PORT`.
     hosts: Vec<String>,
     proxy: Option<ProxySettings>,
@@ -27,7 +27,7 @@ pub(super) struct ScriptHosts {
 
 impl ScriptHosts {
     /// These hosts. Must be called in the runtime that will send the requests.
-    pub(super) fn of(hosts: &[String], proxy: Option<ProxySettings>) -> Self {
+    pub(in crate::cli) fn of(hosts: &[String], proxy: Option<ProxySettings>) -> Self {
         Self { hosts: hosts.to_vec(), proxy, runtime: Handle::current() }
     }
 
