@@ -47,6 +47,7 @@ pub(crate) struct ChaosNode {
     /// Its way to NATS, if that is not straight.
     pub(crate) relay: Option<Relay>,
     running: Option<JoinHandle<Result<(), ConnectError>>>,
+    lease: Duration,
     folder: tempfile::TempDir,
 }
 
@@ -58,7 +59,12 @@ impl ChaosNode {
         });
         let folder = tempfile::tempdir().unwrap();
         let name = format!("n{number}");
-        Self { name, phones: phones.collect(), relay: None, running: None, folder }
+        Self { name, phones: phones.collect(), relay: None, running: None, lease: LEASE, folder }
+    }
+
+    /// Leases last so long.
+    pub(crate) fn with_lease(self, lease: Duration) -> Self {
+        Self { lease, ..self }
     }
 
     pub(crate) async fn start(&mut self, server: &NatsServer, leases: &AtomicU64) {
@@ -68,7 +74,7 @@ impl ChaosNode {
             providers = providers.with(provider.with_helper(HelperMode::Off));
         }
         let first_lease = leases.fetch_add(1_000_000, Ordering::SeqCst);
-        let options = SessionOptions { lease_time: LEASE, first_lease, ..Default::default() };
+        let options = SessionOptions { lease_time: self.lease, first_lease, ..Default::default() };
         let session = Arc::new(Session::new(providers, options));
         let node = Node {
             name: self.name.clone(),

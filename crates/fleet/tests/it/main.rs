@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod chaos;
+mod lease_history;
 mod nats;
 mod queue;
 mod relay;
