@@ -58,7 +58,14 @@ impl<P: Perform> ConfirmedPerform<P> {
             false => (None, None),
         };
         let act = Act::of_action(action, screen.as_deref(), target);
-        let risk = match verdict(&act, screen.as_deref()) {
+        let mut judged = verdict(&act, screen.as_deref());
+        // An element may be located on the screen of the last list, which is some seconds old.
+        if let (Some(node), Some(listed)) = (target, &screen) {
+            let at = listed.tree.nodes[node].bounds.center();
+            let present = self.present(call).await;
+            judged = judged.or(|| verdict(&act.at(at), present.as_deref()));
+        }
+        let risk = match judged {
             Verdict::Harmless => None,
             Verdict::Risky(risk) => Some(risk),
             Verdict::Unknown(button) => button.judged(None),
@@ -90,9 +97,14 @@ impl<P: Perform> ConfirmedPerform<P> {
             let found = self.inner.request(call, locate).await?;
             return Ok((Some(found.snapshot), Some(found.node)));
         }
+        Ok((self.present(call).await, None))
+    }
+
+    /// The present screen, if it can be read.
+    async fn present(&self, call: &Call) -> Option<Arc<Snapshot>> {
         let everything = request::FindElements(ElementSelector::default());
-        let screen = self.inner.request(call, everything).await.ok();
-        Ok((screen.map(|found| found.snapshot), None))
+        let screen = self.inner.request(call, everything).await.ok()?;
+        Some(screen.snapshot)
     }
 }
 
@@ -211,11 +223,13 @@ mod tests {
             touch(Gesture::LongPress { at, held: millis }),
             touch(Gesture::Swipe { from: at, to: near, duration: millis }),
             touch(Gesture::Swipe { from: at, to: Point { x: 0, y: 400 }, duration: millis }),
+            touch(Gesture::Swipe { from: at, to: Point { x: 200, y: 100 }, duration: millis }),
             touch(Gesture::Drag { from: Point { x: 5, y: 60 }, to: at, duration: millis }),
             Action::TapElement(Target::text("Delete note")),
             Action::Swipe { direction: Direction::Up, distance: Some(3), duration: millis },
             Action::Swipe { direction: Direction::Left, distance: None, duration: millis },
             Action::Scroll { direction: Direction::Down, distance: 0.001 },
+            Action::Scroll { direction: Direction::Down, distance: 0.5 },
             Action::Press(Key::Android(KeyCode::from_name("ENTER").unwrap())),
             Action::Press(Key::Android(KeyCode::from_name("SPACE").unwrap())),
             Action::Type(TextInput::of("\n")),
@@ -235,11 +249,14 @@ mod tests {
         }
         for action in [
             touch(Gesture::Tap { at: Point { x: 5, y: 60 } }),
-            touch(Gesture::Swipe { from: at, to: Point { x: 200, y: 100 }, duration: millis }),
+            touch(Gesture::Swipe {
+                from: Point { x: 200, y: 600 },
+                to: Point { x: 200, y: 100 },
+                duration: millis,
+            }),
             Action::TapElement(Target::text("Edit")),
             Action::Type(TextInput { into: Some(Target::text("Hi")), ..TextInput::of("x") }),
             Action::Press(Key::Back),
-            Action::Scroll { direction: Direction::Down, distance: 0.5 },
             Action::OpenUrl("https://example.org/".into()),
         ] {
             assert_eq!(

@@ -138,7 +138,7 @@ pub(crate) struct UnknownButton {
     /// What the dialog around it says; empty if it is in none.
     pub dialog: Vec<String>,
     /// Whether it is plainly a button, or ends a dialog or a form: something happens then. Others
-    /// may be tabs, tiles or links.
+    /// may be tabs, rows or links.
     is_plain: bool,
     how: How,
 }
@@ -162,7 +162,7 @@ impl From<Option<Risk>> for Verdict {
 
 impl Verdict {
     /// The worse one of two.
-    fn or(self, other: impl FnOnce() -> Self) -> Self {
+    pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         match (self, other) {
             (Self::Risky(risk), _) => Self::Risky(risk),
             (own, other) => match (own, other()) {
@@ -220,12 +220,14 @@ fn of(touched: &Touched<'_>, how: How) -> Verdict {
     }
     let mut labels = touched.labels();
     let is_button = touched.is_button();
+    let has_button_words = touched.has_button_words();
     // An icon that says nothing may mean yes, or end what was filled in.
     let is_silent = labels.is_empty() && is_button;
     if is_silent {
         labels.push(NO_TEXT.to_owned());
     }
-    let by_label = labels.iter().find_map(|label| Some((risk_of_label(label, is_button)?, label)));
+    let by_label =
+        labels.iter().find_map(|label| Some((risk_of_label(label, has_button_words)?, label)));
     if let Some((what, label)) = by_label {
         let about = touched.row(label);
         return Verdict::Risky(Risk { about, ..Risk::new(what, label.clone(), how) });
@@ -245,7 +247,9 @@ fn of(touched: &Touched<'_>, how: How) -> Verdict {
             Verdict::Harmless
         }
         Some(label) if !is_harmless(&label) && !agrees(&label) => {
-            let is_plain = is_button || touched.ends_form();
+            let is_plain = is_button
+                || touched.ends_form()
+                || has_button_words && !touched.is_beside_selected();
             if !is_plain && !touched.is_pressed() {
                 return Verdict::Harmless;
             }
@@ -279,7 +283,8 @@ fn of_typing(
 }
 
 /// A movement that Android takes for a tap, a slider that pays, a row that is swiped away, a thing
-/// that is dropped on another. Lists are scrolled up and down, which presses nothing.
+/// that is dropped on another. What can be scrolled takes movements up and down for itself;
+/// elsewhere the control where they begin gets them, and one that they do not leave is pressed.
 fn of_path(
     act: &Act<'_>,
     (from, to): (Point, Point),
@@ -294,7 +299,13 @@ fn of_path(
         true => of(&Touched::point(screen, at), How::Touch),
         false => Verdict::Harmless,
     };
-    at(begins, from).or(|| at(ends, to))
+    let begun = Touched::point(screen, from);
+    let upright = match of(&begun, How::Touch) {
+        _ if begins || begun.is_scrolled() => Verdict::Harmless,
+        Verdict::Unknown(_) if !begun.has(to) => Verdict::Harmless,
+        verdict => verdict,
+    };
+    at(begins, from).or(|| at(ends, to)).or(|| upright)
 }
 
 /// How far a finger may move in a tap, in pixels, rounded up: Android's `ViewConfiguration` allows
@@ -431,7 +442,16 @@ mod tests {
         };
         assert_eq!(risky(&inside("Pay now")).unwrap().what, "pay");
         assert_eq!(risky(&inside("Cancel")), None);
-        assert_eq!(risky(&inside("You may pay whom you like, whenever it suits you")), None);
+        let long = "You may pay whom you like, whenever it suits you";
+        assert_eq!(risky(&inside(long)).unwrap().what, "pay");
+        assert!(risky(&inside("Confirm and pay $12.99 with Visa")).is_some());
+        // A row of a list may be what somebody wrote.
+        let mut rows = node("ListView", "", 0);
+        rows.class = "android.widget.ListView".into();
+        let mut row = node("View", long, 1);
+        (row.parent, row.depth) = (Some(0), 1);
+        let row_number = click(json!({ "control_id": "2", "control_name": "View" }));
+        assert_eq!(risk(&row_number, true, &scene("app", vec![rows, row])), None);
         // The text of another button beside it does not count.
         let beside = scene("app", vec![node("View", "", 0), node("Button", "Pay now", 1)]);
         assert_eq!(risky(&beside), None);
@@ -538,7 +558,7 @@ mod tests {
         assert_eq!(risk(&shake, false, &screen), None);
     }
 
-    /// Thirty-six ways to press a button otherwise than by a tap on it.
+    /// Forty-three ways to press a button otherwise than by a tap on it.
     #[test]
     fn no_way_of_pressing_goes_unasked() {
         let mut delete = node("Button", "Delete note", 0);
@@ -571,6 +591,8 @@ mod tests {
                 "swipe",
                 json!({ "start_x": 5, "start_y": 20, "end_x": 5, "end_y": 20, "duration": 3000 }),
             ),
+            ("swipe", path((5, 5), (5, 45))),
+            ("swipe", path((5, 20), (5, 700))),
             ("drag", path((5, 20), (5, 20))),
             ("drag", path((5, 20), (6, 21))),
             ("drag", path((5, 20), (300, 20))),
@@ -589,8 +611,13 @@ mod tests {
             ("press_key", key(json!("KEYCODE_BUTTON_A"))),
             ("press_key", key(json!("KEYCODE_BUTTON_SELECT"))),
             ("press_key", key(json!("KEYCODE_BUTTON_START"))),
+            ("press_key", key(json!("KEYCODE_BUTTON_X"))),
+            ("press_key", key(json!("KEYCODE_BUTTON_Z"))),
+            ("press_key", key(json!("KEYCODE_BUTTON_THUMBL"))),
+            ("press_key", key(json!("KEYCODE_BUTTON_16"))),
+            ("press_key", key(json!(101))),
         ];
-        assert_eq!(ways.len(), 36);
+        assert_eq!(ways.len(), 43);
         for (function, arguments) in ways {
             let found = risk(&call(function, arguments.clone()), true, &screen);
             assert!(found.is_some(), "{function} {arguments}");
@@ -621,8 +648,18 @@ mod tests {
             "About to tap \"Let the chips fall\" in app, which may do something that cannot be undone. Go ahead?"
         );
         assert_eq!(button.judged(Some(true)), Some(risk));
-        let view = unknown(press(&tile("View", "Timer")));
-        assert_eq!((view.clone().judged(None), view.judged(Some(true)).is_some()), (None, true));
+        let view = unknown(press(&tile("View", "Let the chips fall")));
+        assert!(view.judged(None).is_some(), "apps draw buttons without a class for them");
+        let mut page = node("FrameLayout", "", 0);
+        page.flags.clickable = false;
+        let tab = |text: &str, at, is_selected| {
+            let mut tab = node("View", text, at);
+            (tab.parent, tab.depth, tab.flags.selected) = (Some(0), 1, is_selected);
+            tab
+        };
+        let tabs = scene("app", vec![page, tab("Timer", 0, false), tab("Clock", 1, true)]);
+        let tab = unknown(press(&tabs));
+        assert_eq!((tab.clone().judged(None), tab.judged(Some(true)).is_some()), (None, true));
         for known in ["Cancel", "Open settings", "7", "×", "Next", "Nicht jetzt", "Call history"] {
             assert_eq!(press(&buttons(&[known])), Verdict::Harmless, "{known}");
         }
@@ -752,13 +789,20 @@ mod tests {
 
     #[test]
     fn slider_that_pays_is_not_swiped_along() {
-        let screen = scene("app", vec![node("SeekBar", "Slide to pay", 0)]);
-        let swipe = |x: i32, y: i32| {
-            let way = json!({ "start_x": 10, "start_y": 20, "end_x": x, "end_y": y });
-            risk(&call("swipe", way), true, &screen)
+        let screen = |scrolls: bool| {
+            let mut page = node("FrameLayout", "", 0);
+            (page.flags.clickable, page.flags.scrollable) = (false, scrolls);
+            let mut slider = node("SeekBar", "Slide to pay", 0);
+            (slider.parent, slider.depth) = (Some(0), 1);
+            scene("app", vec![page, slider])
         };
-        assert_eq!(swipe(300, 25).map(|it| it.what), Some("pay"));
-        assert_eq!(swipe(12, 900), None);
+        let swipe = |x: i32, y: i32, scrolls: bool| {
+            let way = json!({ "start_x": 10, "start_y": 20, "end_x": x, "end_y": y });
+            risk(&call("swipe", way), true, &screen(scrolls)).map(|it| it.what)
+        };
+        assert_eq!(swipe(300, 25, true), Some("pay"));
+        assert_eq!(swipe(12, 900, true), None, "the page is scrolled");
+        assert_eq!(swipe(12, 900, false), Some("pay"), "\"Swipe down to pay\"");
     }
 
     #[test]

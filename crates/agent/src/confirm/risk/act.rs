@@ -75,10 +75,14 @@ pub(super) enum KeyPress {
 impl KeyPress {
     fn of(code: KeyCode) -> Option<Self> {
         Some(match code.name().trim_start_matches("KEYCODE_") {
-            "CALL" => Self::Call,
+            "CALL" | "HEADSETHOOK" => Self::Call,
             "ENTER" | "NUMPAD_ENTER" => Self::Enter,
-            "DPAD_CENTER" | "SPACE" | "BUTTON_A" | "BUTTON_SELECT" | "BUTTON_START" => Self::Select,
-            "DEL" | "FORWARD_DEL" => Self::Delete,
+            "DPAD_CENTER" | "SPACE" => Self::Select,
+            "DEL" | "FORWARD_DEL" | "BUTTON_X" => Self::Delete,
+            // What an app does not handle becomes the select key, Delete or Back, by the keyboard's
+            // map: `Generic.kcm` of Android.
+            "BUTTON_B" | "BUTTON_MODE" => return None,
+            button if button.starts_with("BUTTON_") => Self::Select,
             _ => return None,
         })
     }
@@ -169,6 +173,17 @@ impl<'a> Act<'a> {
             _ => ActKind::Unknown,
         };
         Self { kind, words: action.to_string() }
+    }
+
+    /// The same act at a point of the screen.
+    pub(crate) fn at(mut self, point: Point) -> Self {
+        match &mut self.kind {
+            ActKind::Touch(place) | ActKind::Type { place: Some(place), .. } => {
+                *place = Place::At(point);
+            }
+            _ => {}
+        }
+        self
     }
 
     /// Whether it has to be judged by what is on the screen.

@@ -77,6 +77,40 @@ impl<'a> Touched<'a> {
             || self.is_in_dialog() && nodes().any(|it| takes_touches(it) && !it.flags.checkable)
     }
 
+    /// Whether all words that buttons have tell what it does: it is one, or something with one text
+    /// that is pressed, as apps draw their buttons that use no class for them. Links of web pages
+    /// and rows of lists may say what others wrote.
+    pub(super) fn has_button_words(&self) -> bool {
+        self.is_button() || self.is_pressed() && !self.is_on_a_page()
+    }
+
+    /// Whether one of those beside it is selected, as among tabs.
+    pub(super) fn is_beside_selected(&self) -> bool {
+        let nodes = &self.snapshot.tree.nodes;
+        let parents: Vec<_> = self.nodes.iter().filter_map(|&at| nodes[at].parent).collect();
+        let is_beside = |node: &&Node| node.parent.is_some_and(|it| parents.contains(&it));
+        nodes.iter().filter(is_beside).any(|node| node.flags.selected)
+    }
+
+    /// Whether something around it, or itself, takes movements up and down.
+    pub(super) fn is_scrolled(&self) -> bool {
+        let nodes = &self.snapshot.tree.nodes;
+        let scrolls = |at: usize| nodes[at].flags.scrollable || is_xcui_scroller(&nodes[at]);
+        self.nodes.iter().any(|&at| scrolls(at) || above(self.snapshot, at).any(scrolls))
+    }
+
+    /// Whether this point is on it.
+    pub(super) fn has(&self, point: Point) -> bool {
+        self.nodes.iter().any(|&at| self.snapshot.shown(at).contains(point))
+    }
+
+    /// Whether it is a part of a web page, or a list.
+    fn is_on_a_page(&self) -> bool {
+        let nodes = &self.snapshot.tree.nodes;
+        let is_page = |outer: usize| nodes[outer].class.ends_with("WebView");
+        self.nodes.iter().any(|&at| above(self.snapshot, at).any(is_page) || is_list(&nodes[at]))
+    }
+
     /// Whether it is something with one text that is pressed, and no row of a list.
     pub(super) fn is_pressed(&self) -> bool {
         let nodes = &self.snapshot.tree.nodes;
@@ -108,10 +142,7 @@ impl<'a> Touched<'a> {
     /// On a web page only buttons do, whose class says so: links come after the browser's address.
     pub(super) fn ends_form(&self) -> bool {
         let nodes = &self.snapshot.tree.nodes;
-        let is_page = |outer: usize| nodes[outer].class.ends_with("WebView");
-        let is_on_a_page =
-            |&at: &usize| above(self.snapshot, at).any(is_page) || is_list(&nodes[at]);
-        if !self.is_pressed() || self.nodes.iter().any(is_on_a_page) {
+        if !self.is_pressed() || self.is_on_a_page() {
             return false;
         }
         let is_filled = |&at: &usize| {
@@ -261,7 +292,15 @@ fn takes_touches(node: &Node) -> bool {
     let is_xcui_button = ["XCUIElementTypeButton", "XCUIElementTypeCell", "XCUIElementTypeLink"]
         .iter()
         .any(|class| *node.class == **class);
-    flags.clickable || flags.long_clickable || flags.checkable || is_xcui_button
+    // What React Native and Flutter make of a button that has no role.
+    let is_named = || *node.class == *"XCUIElementTypeOther" && !own_text(node).is_empty();
+    flags.clickable || flags.long_clickable || flags.checkable || is_xcui_button || is_named()
+}
+
+fn is_xcui_scroller(node: &Node) -> bool {
+    ["TypeScrollView", "TypeTable", "TypeCollectionView", "TypeWebView"]
+        .iter()
+        .any(|class| node.class.ends_with(class))
 }
 
 /// Whether its children are rows. A page that can be scrolled, with all kinds of things in it, is

@@ -12,7 +12,10 @@ pub(super) const DELETE: &str = "delete something";
 pub(super) const CALL: &str = "call someone";
 
 /// Buttons without letters.
-const SYMBOLS: [(&str, &str); 3] = [(DELETE, "🗑"), (CALL, "📞☎"), (SEND, "➤📤")];
+const SYMBOLS: [(&str, &str); 4] = [(DELETE, "🗑🚮"), (CALL, "📞☎📲"), (SEND, "➤📤"), (PAY, "💸💳")];
+
+/// Numbers that a button alone would hardly have for anything but calling them.
+const EMERGENCY: [&str; 3] = ["112", "911", "999"];
 
 /// A longer text of a row may be somebody's message. There the risky word must be the first one or
 /// the last one, where German and Turkish have their verbs.
@@ -26,6 +29,9 @@ const MIN_WORD: usize = 4;
 
 /// What a control with this label may do. `is_button`: it is one, and not a row of a list.
 pub(super) fn risk_of_label(text: &str, is_button: bool) -> Option<&'static str> {
+    if is_button && EMERGENCY.contains(&text.trim()) {
+        return Some(CALL);
+    }
     // "Don't allow", and what says yes to something else.
     if agrees(text) || is_known_label(text) {
         return None;
@@ -200,6 +206,12 @@ mod tests {
     }
 
     #[test]
+    fn emergency_numbers_are_called() {
+        assert_eq!(risk_of_label(" 911 ", true), Some(CALL));
+        assert_eq!((risk_of_label("911", false), risk_of_label("100", true)), (None, None));
+    }
+
+    #[test]
     fn risky_buttons_are_found_in_several_languages() {
         for (words, what) in [
             ("Delete", "delete something"),
@@ -219,6 +231,7 @@ mod tests {
             ("While using the app", "give an app a permission"),
             ("🗑", "delete something"),
             ("📞", "call someone"),
+            ("💸", "pay"),
         ] {
             assert_eq!(risk_of_label(words, false), Some(what), "{words}");
         }
