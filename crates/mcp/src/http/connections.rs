@@ -1,6 +1,7 @@
 //! The open connections of a server, and which of them makes room for a new one. No I/O here.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::MAX_UNDISTURBED;
+use crate::grant::Share;
+
+/// One part in so many of all connections may be new.
+const NEW_SHARE: usize = 4;
 
 /// The connections of one server.
 #[derive(Debug, Clone)]
@@ -34,6 +39,8 @@ struct Row {
     state: ConnectionState,
     /// The change that brought this state.
     since: u64,
+    /// Whose last request it had.
+    share: Share,
     closed: CancellationToken,
 }
 
@@ -82,7 +89,7 @@ impl Connections {
     pub(super) fn enter(&self, now: Instant) -> Option<Place> {
         let mut table = lock(&self.table);
         if table.rows.len() >= self.max {
-            let (number, row) = table.rows.iter().min_by_key(|(_, row)| (row.state, row.since))?;
+            let (number, row) = table.next_to_close(self.max)?;
             let may_close = match row.state {
                 ConnectionState::Unproven | ConnectionState::Idle => true,
                 ConnectionState::Receiving(since) => {
@@ -94,14 +101,14 @@ impl Connections {
                 return None;
             }
             row.closed.cancel();
-            let number = *number;
             table.rows.remove(&number);
         }
         let number = table.next;
         table.next += 1;
         let closed = CancellationToken::new();
         let since = table.change();
-        let row = Row { state: ConnectionState::Unproven, since, closed: closed.clone() };
+        let (state, share) = (ConnectionState::Unproven, Share::Whole);
+        let row = Row { state, since, share, closed: closed.clone() };
         table.rows.insert(number, row);
         let proven = CancellationToken::new();
         let connections = self.clone();
@@ -110,6 +117,21 @@ impl Connections {
 }
 
 impl ConnectionTable {
+    /// The connection that makes room for one more. New ones get a moment to show their token:
+    /// while they are few, idle ones make room for them, of the share that has most.
+    fn next_to_close(&self, max: usize) -> Option<(u64, &Row)> {
+        let idle = || self.rows.iter().filter(|(_, row)| row.state == ConnectionState::Idle);
+        let mut counts: HashMap<&Share, usize> = HashMap::new();
+        idle().for_each(|(_, row)| *counts.entry(&row.share).or_default() += 1);
+        let is_new = |row: &&Row| row.state == ConnectionState::Unproven;
+        let chosen = match self.rows.values().filter(is_new).count() <= max / NEW_SHARE {
+            true => idle().max_by_key(|(_, row)| (counts[&row.share], Reverse(row.since))),
+            false => None,
+        };
+        let first = || self.rows.iter().min_by_key(|(_, row)| (row.state, row.since));
+        chosen.or_else(first).map(|(number, row)| (*number, row))
+    }
+
     fn change(&mut self) -> u64 {
         self.changes += 1;
         self.changes
@@ -117,9 +139,12 @@ impl ConnectionTable {
 }
 
 impl Connection {
-    /// The head of a request with a valid token has arrived.
-    pub(super) fn begin(self, now: Instant) -> BusyConnection {
+    /// The head of a request with the valid token of this share has arrived.
+    pub(super) fn begin(self, now: Instant, share: &Share) -> BusyConnection {
         self.proven.cancel();
+        if let Some(row) = lock(&self.connections.table).rows.get_mut(&self.number) {
+            row.share = share.clone();
+        }
         self.set(ConnectionState::Receiving(now));
         BusyConnection(self)
     }
@@ -204,7 +229,7 @@ mod tests {
         let (connections, now) = (Connections::new(3), Instant::now());
         let enter = || connections.enter(now).unwrap();
         let begin = |place: &Place| {
-            let busy = place.0.clone().begin(now);
+            let busy = place.0.clone().begin(now, &Share::Whole);
             busy.received();
             busy
         };
@@ -225,13 +250,36 @@ mod tests {
         assert!(connections.enter(now).is_some() && is_open(&fifth));
     }
 
+    /// One token holds all but one connection, and others connect without any: a new connection
+    /// stays until it has shown its token.
+    #[test]
+    fn new_connection_is_not_pushed_out_before_its_first_request() {
+        let (connections, now) = (Connections::new(16), Instant::now());
+        let enter = || connections.enter(now).unwrap();
+        let idle = |share: &str| {
+            let place = enter();
+            let busy = place.0.clone().begin(now, &Share::Part(share.into()));
+            busy.received();
+            place
+        };
+        let own = idle("ann");
+        let others: Vec<Place> = (0..15).map(|_| idle("bob")).collect();
+        let new = enter();
+        let bare: Vec<Place> = (0..3).map(|_| enter()).collect();
+        assert!(is_open(&new) && is_open(&own) && bare.iter().all(is_open));
+        assert_eq!(others.iter().filter(|place| is_open(place)).count(), 11);
+        // As many as may be new: the oldest of them makes room.
+        let more: Vec<Place> = (0..2).map(|_| enter()).collect();
+        assert!(!is_open(&new) && is_open(&own) && more.iter().all(is_open));
+    }
+
     #[test]
     fn a_connection_whose_message_does_not_arrive_makes_room() {
         let (connections, now) = (Connections::new(2), Instant::now());
         let enter = |at| connections.enter(at);
         let (stalled, busy) = (enter(now).unwrap(), enter(now).unwrap());
-        let _receiving = stalled.0.clone().begin(now);
-        let answering = busy.0.clone().begin(now);
+        let _receiving = stalled.0.clone().begin(now, &Share::Whole);
+        let answering = busy.0.clone().begin(now, &Share::Whole);
         answering.received();
         assert!(enter(now + MAX_UNDISTURBED / 2).is_none(), "it may still arrive");
         let third = enter(now + MAX_UNDISTURBED).unwrap();

@@ -159,7 +159,7 @@ impl McpEndpoint {
         grant.share = self.access_check.share(&grant);
         request.extensions_mut().insert(grant.clone());
         let connections = connection.as_ref().map_or(0, Connection::count);
-        let busy = connection.map(|connection| connection.begin(Instant::now()));
+        let busy = connection.map(|connection| connection.begin(Instant::now(), &grant.share));
         let place = self.connections.take(&grant.share, 1)?;
         if is_metrics {
             let gauges = Gauges {
