@@ -30,6 +30,10 @@ bench:
 bench-fleet:
     cargo bench -p thumbwire-fleet --bench overhead
 
+# A fleet and its queue under faults, at full length: ten nodes of fifty phones, 2,000 cases, 500 faults. Needs `.ci/parts nats`
+fleet-faults:
+    THUMBWIRE_REQUIRE_REAL=1 cargo test -p thumbwire-fleet --test it -- chaos queue lease_history --nocapture
+
 # The same calls with the helper and with shell commands: the figures of docs/evidence/android-4.4.md and benchmarks.md
 bench-helper:
     cargo bench -p thumbwire --bench helper

@@ -213,6 +213,12 @@ pub fn make_folder_of(file: &Path) -> io::Result<()> {
     file.parent().map_or(Ok(()), make_folder)
 }
 
+/// Whether one user owns both of these files or folders. Windows does not tell: then it is so.
+pub fn have_one_owner(path: &Path, other: &Path) -> bool {
+    let owner = |path: &Path| Some(unix_details(&fs::metadata(path).ok()?).map(|it| it.owner));
+    owner(path).is_some_and(|owned| Some(owned) == owner(other))
+}
+
 /// The mode of a file that others than its owner can access; `None` if it is private. Windows has
 /// no modes.
 pub fn shared_mode(about: &Metadata) -> Option<u32> {

@@ -87,16 +87,17 @@ pub(crate) fn request(text: &str) -> String {
 /// The names that the published chat templates write in angle brackets, as patterns: `<tool_call>`,
 /// `</think>`, `<function=tap>`, `<minimax:tool_call>`, `<<SYS>>`. The one table for all families:
 /// ChatML, Qwen, Hermes, Llama, Mistral, Gemma, GLM, DeepSeek, Kimi, Nemotron, Granite, InternLM,
-/// Olmo, Seed, MiniMax, T5, BERT, and the forms of calls that the APIs of providers came from.
-const TAGS: [&str; 8] = [
+/// Olmo, Seed, MiniMax, LongCat, Command, T5, BERT, and the forms of calls that the APIs of providers came from.
+const TAGS: [&str; 9] = [
     // Calls and their results.
     "tools?|tool_?calls?|tool_(?:responses?|results?|outputs?|declarations?|list|sep|use)",
-    "available_tools|functions?|function_(?:calls?|responses?|results?)|invoke|parameters?",
+    "available_tools|functions?|function_(?:calls?|responses?|results?)|invoke|parameters?|results?",
+    "[a-z]{1,20}_tool_(?:calls?|responses?|results?)|co|0x[0-9a-f]{2}",
     "arg_(?:key|value)|tool_name|tool_input|python_tag|code_interpreter",
     // What a model thinks and says.
     "think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|answer|response|observation",
     // Speakers and turns.
-    "system|user|human|assistant|model|sys|developer|context|documents?",
+    "_?(?:system|user|human|assistant|model)|sys|developer|context|documents?",
     // Ends and fillers.
     "s|bos|eos|eot|eom|eod|eop|sop|eoh|eoa|eor|pad|unk|mask|sep|cls|nl|newline|endoftext",
     // Pictures, sound, code.
@@ -109,7 +110,8 @@ const TAGS: [&str; 8] = [
 /// What they write in square brackets: Mistral's, GLM's and BERT's.
 const SQUARE: &str = "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|\
     MODEL_SETTINGS|ARGS|CALL_ID|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|TRANSCRIBE|\
-    PREFIX|SUFFIX|MIDDLE|REFERENCE_DOC|MULTIMODAL|[gs]?MASK|CLS|SEP|PAD|UNK|BOS|EOS";
+    PREFIX|SUFFIX|MIDDLE|REFERENCE_DOC|MULTIMODAL|[gs]?MASK|CLS|SEP|PAD|UNK|BOS|EOS|\
+    UNUSED_TOKEN_[0-9]{1,4}";
 
 /// All of them, and the shapes that need no table: `<|…|>` with either bar, also with one bar alone
 /// (Gemma), `[|…|]` (Exaone), `]~b]` and `[e~[` (MiniMax).
@@ -235,6 +237,7 @@ mod tests {
 
     /// What the templates of many families write around messages, calls and thoughts.
     const TOKENS: &str = "<tool_call> </tool_call> <tool_response> <tools> <function=tap> <parameter=x> \
+        <longcat_tool_call> [UNUSED_TOKEN_146] <_user> <0x0A> <results> \
         <|\"|> <function_calls> <invoke> <minimax:tool_call> <seed:think> \
         <TOOLCALL> <AVAILABLE_TOOLS> <think> </think> <thought> <|im_start|> <|im_end|> <|eot_id|> \
         <|start_header_id|> <|endoftext|> <|python_tag|> <|tool_calls_section_begin|> <|channel|> \
@@ -250,7 +253,8 @@ mod tests {
     fn no_token_of_a_chat_template_is_left_in_quotes() {
         let whole = serde_json::from_str::<String>(&to_json_line(&TOKENS)).unwrap();
         assert_eq!(whole, TOKENS, "it is lossless");
-        let tokens = TOKENS.split(' ').chain(["<invoke name=\"tap\">", "<parameter=x y>"]);
+        let tokens =
+            TOKENS.split(' ').chain(["<invoke name=\"tap\">", "<parameter=x y>", "<co: 0>"]);
         for token in tokens.filter(|it| !it.is_empty()) {
             // Alone, in a text, and inside what looks like another one.
             for text in [

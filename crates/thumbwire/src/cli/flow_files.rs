@@ -139,16 +139,21 @@ impl GoldenFiles for FlowFolders {
 }
 
 /// The folder of what belongs to a flow or a folder of flows: the nearest one upwards that is
-/// called `.maestro` or is a workspace, else its own.
+/// called `.maestro` or is a workspace of the same owner, else its own.
 fn project(flow: &Path) -> PathBuf {
     let flow = absolute(flow);
     let own = match flow.is_dir() {
         true => &flow,
         false => flow.parent().unwrap_or(&flow),
     };
+    // Other programs have a `config.yaml` too, and in a shared folder anybody may write one.
+    let is_workspace = |file: PathBuf| {
+        files::have_one_owner(&file, own)
+            && text_of(&file).is_ok_and(|text| Workspace::is_config(&text))
+    };
     let is_project = |folder: &&Path| {
         folder.file_name().is_some_and(|name| name == ".maestro")
-            || WORKSPACES.iter().any(|name| folder.join(name).is_file())
+            || WORKSPACES.iter().any(|name| is_workspace(folder.join(name)))
     };
     own.ancestors().find(is_project).unwrap_or(own).to_owned()
 }

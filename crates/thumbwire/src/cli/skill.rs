@@ -3,12 +3,14 @@
 //! [`super::skill_flags`] has the flags by which `run` follows them.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::model_flags::{read, texts};
 use super::skill_flags::{ENDINGS, recorded, save};
 use super::{CliError, print};
 use thumbwire_agent::{NodeDescription, Skill, SkillStep, Skills};
+use thumbwire_base::files::Folder;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -29,9 +31,9 @@ enum Verb {
         /// Name of the skill [default: the first words of the goal]
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// Directory to write NAME.yaml to
-        #[arg(short, long, value_name = "DIR", default_value = "skills")]
-        out: PathBuf,
+        /// Directory to write NAME.yaml to [default: skills]
+        #[arg(short, long, value_name = "DIR")]
+        out: Option<PathBuf>,
         /// Replace an existing file
         #[arg(long)]
         force: bool,
@@ -56,6 +58,17 @@ enum Verb {
     },
 }
 
+/// The folder `skills`, which the operator has not named: if it is a link, somebody else chose where
+/// it leads.
+fn own_folder() -> Result<PathBuf, CliError> {
+    let folder = PathBuf::from("skills");
+    let leads_out = |error: io::Error| {
+        CliError::failed(format!("cannot write to skills: {error}; name a folder with --out"))
+    };
+    Folder::new(".").check(&folder.join("x.yaml")).map_err(leads_out)?;
+    Ok(folder)
+}
+
 pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Save { runs, name, out, force } => {
@@ -63,6 +76,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
             let skill = Skill::learn(&recorded.map_err(CliError::failed)?, name.as_deref());
             let skill = skill
                 .map_err(|reason| CliError::failed(format!("cannot save a skill: {reason}")))?;
+            let out = out.map_or_else(own_folder, Ok)?;
             let file = save(&skill, &out, force).map_err(CliError::failed)?;
             print(&format!("{}\n{}", file.display(), summary(&skill)))?;
         }

@@ -197,6 +197,8 @@ fn flow_uses_files_of_its_project() {
         assert!(is_read(&[flow]), "{flow}");
     }
     assert!(!is_read(&["plain/flows/sub"]));
+    desk.write("plain/config.yaml", "server: { port: 80 }\n");
+    assert!(!is_read(&["plain/flows/sub"]), "it is another program's");
     let (_, text) = desk.call(&["test", "--device", "virtual", "plain/flows/sub"]);
     assert!(text.contains("name a wider folder with --input"), "{text}");
     assert!(is_read(&["plain/flows/sub", "--input", "plain"]));
@@ -269,6 +271,10 @@ fn skills_and_pictures_are_written_through_no_link() {
     symlink(home.join("victim"), &skill).unwrap();
     let (_, text, code) = place.call(&["skill", "save", &run, "--name", "maps", "--force"]);
     assert!(code == Some(1) && text.contains("a link is in the way"), "{text}");
+    fs::rename(home.join("skills"), home.join("elsewhere")).unwrap();
+    symlink("/tmp", home.join("skills")).unwrap();
+    let (_, text, code) = place.call(&["skill", "save", &run, "--name", "other"]);
+    assert!(code == Some(1) && text.contains("name a folder with --out"), "{text}");
     symlink(home.join("victim"), home.join("mobile_take_screenshot.png")).unwrap();
     symlink(home.join("victim"), home.join("mobile_take_screenshot.jpeg")).unwrap();
     let (_, text, code) =
