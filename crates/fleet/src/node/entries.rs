@@ -20,6 +20,13 @@ const LISTING: Duration = Duration::from_secs(4);
 /// How old a phone's release may be: systems are updated seldom, and then the phone restarts.
 const RELEASE_AGE: Duration = Duration::from_secs(3600);
 
+/// The phones that could be listed.
+struct PhoneList<T> {
+    phones: Vec<T>,
+    /// Whether all places where phones are were asked with success.
+    is_whole: bool,
+}
+
 /// Keeps a node's phones in the list.
 pub(super) struct Entries {
     bucket: kv::Store,
@@ -54,8 +61,7 @@ impl Entries {
     /// Writes an entry for each phone, and removes those of phones that are gone. Returns how many
     /// phones there are.
     pub(super) async fn renew(&self) -> usize {
-        // A list that fails once is no list without phones: the entries last until the next one.
-        let Some(phones) = self.list().await else { return lock(&self.keys).len() };
+        let PhoneList { phones, is_whole } = self.list().await;
         let mut keys = BTreeSet::new();
         for phone in &phones {
             let key = key_of(&phone.device.id);
@@ -66,7 +72,11 @@ impl Entries {
             keys.insert(key);
         }
         let gone: Vec<String> = lock(&self.keys).difference(&keys).cloned().collect();
-        self.delete(gone).await;
+        match is_whole {
+            true => self.delete(gone).await,
+            // The phones may still be there: their entries last until they expire.
+            false => keys.extend(gone),
+        }
         *lock(&self.keys) = keys;
         phones.len()
     }
@@ -85,28 +95,31 @@ impl Entries {
         }
     }
 
-    /// The phones; `None` if they cannot be listed now.
-    async fn list(&self) -> Option<Vec<PhoneEntry>> {
-        let mut phones = self.phones().await?;
+    async fn list(&self) -> PhoneList<PhoneEntry> {
+        let PhoneList { mut phones, mut is_whole } = self.phones().await;
         let is_waiting = |phone: &ListedDevice| phone.state == ListedDevice::NOT_YET;
         if phones.iter().any(is_waiting) {
             // A phone with an address is connected by the first question.
             join_all(phones.iter().filter(|phone| is_waiting(phone)).map(|it| self.release(it)))
                 .await;
-            phones = self.phones().await?;
+            PhoneList { phones, is_whole } = self.phones().await;
         }
-        Some(join_all(phones.into_iter().map(|phone| self.entry(phone))).await)
+        let entries = join_all(phones.into_iter().map(|phone| self.entry(phone)));
+        PhoneList { phones: entries.await, is_whole }
     }
 
-    async fn phones(&self) -> Option<Vec<ListedDevice>> {
+    async fn phones(&self) -> PhoneList<ListedDevice> {
         let call = Call::with_timeout(LISTING);
         let action = request::ListDevices { platform: None, connect: false };
         let listed = self.node.session.request(&call, action).await;
         let listed = listed.inspect_err(|failure| {
             tracing::warn!("cannot list the phones of this node: {}", failure.cause);
         });
-        let phones = listed.ok()?.into_iter();
-        Some(phones.filter(|phone| phone.kind != DeviceKind::Provider).collect())
+        let has_answer = listed.is_ok();
+        let rows = listed.unwrap_or_default().into_iter();
+        let (failed, phones): (Vec<_>, Vec<_>) =
+            rows.partition(|row| row.kind == DeviceKind::Provider);
+        PhoneList { phones, is_whole: has_answer && failed.is_empty() }
     }
 
     async fn entry(&self, device: ListedDevice) -> PhoneEntry {

@@ -9,9 +9,11 @@ mod queue;
 mod relay;
 
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_nats::jetstream::kv::Operation;
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -23,7 +25,9 @@ use thumbwire_core::action::{
 };
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
-use thumbwire_core::providers::{DeviceProviders, VirtualPhoneProvider};
+use thumbwire_core::providers::{
+    DeviceProvider, DeviceProviders, OpenResult, VirtualPhoneProvider,
+};
 use thumbwire_core::session::{RemotePhones as _, Session, SessionOptions};
 use thumbwire_core::toolset::{Toolset, ufo};
 use thumbwire_device::{Key, SideEffect};
@@ -32,7 +36,7 @@ use thumbwire_fleet::node::{self, Node, NodeFiles};
 use thumbwire_fleet::{ConnectError, Connection, Credentials, Door};
 use thumbwire_test_support::NatsServer;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use nats::Connect as _;
 
@@ -582,6 +586,59 @@ async fn server_with_a_certificate_is_trusted_if_its_authority_is_named() {
     assert_eq!(Door::open(connection).await.unwrap().phones(), []);
     let refused = server.connect_by_tls(&Credentials::default()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::NotConnected { .. }), "{refused:?}");
+}
+
+/// A phone that cannot be listed while the first is true; then it notifies.
+struct SometimesListed(VirtualPhoneProvider, Arc<(AtomicBool, Notify)>);
+
+#[async_trait]
+impl DeviceProvider for SometimesListed {
+    fn name(&self) -> &'static str {
+        "a test"
+    }
+
+    async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
+        if self.1.0.load(Ordering::SeqCst) {
+            self.1.1.notify_one();
+            return Err(Cause::DeviceError { text: "nobody answers".into() }.into());
+        }
+        self.0.list().await
+    }
+
+    async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
+        self.0.open(id).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn phones_that_cannot_be_listed_for_a_moment_stay_in_the_list() {
+    let Some(server) = NatsServer::start() else { return };
+    let phone = VirtualPhoneProvider::named("p1", VirtualPhone::new(Setup::default()));
+    let failing: Arc<(AtomicBool, Notify)> = Arc::default();
+    let provider = SometimesListed(phone, Arc::clone(&failing));
+    let providers = DeviceProviders::default().with(provider);
+    let session = Arc::new(Session::new(providers, SessionOptions::default()));
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node {
+        name: "rack1".into(),
+        labels: Vec::new(),
+        session: Arc::clone(&session),
+        perform: session,
+        files: NodeFiles::new(folder.path()),
+    };
+    let connection = server.connect("rack1").await;
+    let (ready, listed) = oneshot::channel();
+    let running = tokio::spawn(node::run(node, connection, ready, std::future::pending()));
+    assert_eq!(listed.await.unwrap(), 1);
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let list = async_nats::jetstream::new(client).get_key_value("thumbwire_phones").await.unwrap();
+    let mut changes = list.watch("rack1/p1").await.unwrap();
+    failing.0.store(true, Ordering::SeqCst);
+    failing.1.notified().await;
+    failing.0.store(false, Ordering::SeqCst);
+    let change = tokio::time::timeout(Duration::from_secs(30), changes.next()).await.unwrap();
+    assert_eq!(change.unwrap().unwrap().operation, Operation::Put, "it was renewed, not removed");
+    running.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
