@@ -6,9 +6,14 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use serde_json::json;
 use tempfile::TempDir;
 use thumbwire_test_support::NatsServer;
+use thumbwire_virtual_ios::{Setup, VirtualIphone};
+use thumbwire_virtual_phone::Platform;
+use tokio::net::TcpListener;
 
+use crate::appium_server::{Server, appium};
 use crate::support::thumbwire;
 
 /// A process that runs until the test ends.
@@ -104,6 +109,47 @@ name: Notes empty
 ---
 - launchApp: { clearState: true }
 ";
+
+/// A node offers the phones of a real Appium server, and a flow runs on one of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn phone_of_an_appium_server_is_used_through_a_node() {
+    let Some(appium) = appium() else { return };
+    let Some(nats) = NatsServer::start() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let wda = format!("http://{}", listener.local_addr().unwrap());
+    let phone = VirtualIphone::new(Setup::default());
+    tokio::spawn(async move { phone.serve(listener).await });
+    tokio::task::block_in_place(|| {
+        let server = Server::start(&appium);
+        let folder = tempfile::tempdir().unwrap();
+        let (url, state) = (nats.url(), folder.path().join("state"));
+        let mut terminal = Terminal { folder, transcript: String::new() };
+        let device = json!({
+            "platformName": "iOS", "appium:udid": "00008030-0000000000000001",
+            "appium:deviceName": "iPhone", "appium:platformVersion": Platform::IOS_VERSION,
+            "appium:webDriverAgentUrl": wda,
+        });
+        let (device, id) = (device.to_string(), "appium:00008030-0000000000000001");
+        // An iPhone does not tell which apps its launcher shows.
+        let apps = "com.apple.*";
+        let phones = ["--appium", &server.url, "--appium-device", &device, "--device", id];
+        let node = ["node", "--nats", &url, "--name", "grid", "--allow-app", apps];
+        let node = [&node[..], &phones].concat();
+        let _node = Background::start(&node, &state);
+        let listed = terminal.run(&["devices", "--fleet", &url]);
+        assert!(listed.contains(&format!("grid/{id}")), "{listed}");
+        let phone = format!("grid/{id}");
+        let call = ["call", "mobile_get_current_app", "--fleet", &url, "--device", &phone];
+        let answer = terminal.run(&call);
+        assert!(answer.contains("com.apple.springboard"), "{answer}");
+        let flow = "appId: com.apple.mobilenotes\n---\n- launchApp\n- assertVisible: Notes\n";
+        terminal.write("notes.yaml", flow);
+        let _worker = Background::start(&["work", "--fleet", &url], &state);
+        let submit = ["submit", "notes.yaml", "--fleet", &url, "--device", "ios"];
+        let report = terminal.run(&submit);
+        assert!(report.contains("1 of 1 cases passed"), "{report}");
+    });
+}
 
 /// A run is submitted, run by a worker and reported; another one is followed later; a third is
 /// cancelled while no worker runs.
