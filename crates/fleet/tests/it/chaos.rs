@@ -25,8 +25,8 @@ const NODES: usize = 5;
 const PHONES: usize = 4;
 const CLIENTS: u32 = 16;
 
-/// `.ci/run full` has five times as many.
-const FAULTS: u32 = 100;
+/// How many faults there are, and how many in `.ci/run full`.
+const FAULTS: (u32, u32) = (30, 500);
 
 /// How many acts follow each fault, so that there is something to break.
 const ACTS_PER_FAULT: u32 = 25;
@@ -203,7 +203,7 @@ async fn no_act_of_another_client_is_within_a_burst() {
     }
     let mut random = fastrand::Rng::with_seed(7);
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
-    let faults = if is_full() { 5 * FAULTS } else { FAULTS };
+    let faults = if is_full() { FAULTS.1 } else { FAULTS.0 };
     for fault in 0..faults {
         while acts.load(Ordering::SeqCst) < fault * ACTS_PER_FAULT {
             tokio::task::yield_now().await;

@@ -24,7 +24,7 @@ pub(super) struct FlowRequest {
     pub(super) cases: Vec<QueuedCase>,
     /// The names of all files, without `/` at the beginning: absolute paths at the submitter.
     pub(super) files: Vec<String>,
-    /// Which phones they run on, as `--device` selects them.
+    /// Which phones they run on, as `--device` selects them, unless a flow names its own.
     pub(super) device: String,
     /// Parameters from outside.
     pub(super) parameters: BTreeMap<String, String>,
@@ -113,7 +113,14 @@ impl RunFiles {
                 errors.join("\n")
             })?);
         }
-        Ok(Self { folder, flows })
+        // Another program has written the request.
+        let is_known = |case: &QueuedCase| {
+            flows.get(case.flow).is_some_and(|flow| case.case < flow.cases.len())
+        };
+        match request.cases.iter().all(is_known) {
+            true => Ok(Self { folder, flows }),
+            false => Err("it has cases that its flows do not have".to_owned()),
+        }
     }
 
     /// The folder.

@@ -142,7 +142,7 @@ fn read(arguments: &Arguments) -> Result<(FlowFolders, ReadFlows), CliError> {
         // JSON is YAML. The goal says which app it is about, so the header names the system.
         let text = serde_json::to_string(goal).map_err(|it| CliError::failed(it.to_string()))?;
         let text = format!("appId: android\nname: {text}\n---\n- goal: {text}\n");
-        let file = PathBuf::from(format!("goal-{}.yaml", number + 1));
+        let file = PathBuf::from(format!("__goal-{}.yaml", number + 1));
         let flow = thumbwire_flow::read(
             &file.display().to_string(),
             &arguments.files.parameters(),

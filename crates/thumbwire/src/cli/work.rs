@@ -216,7 +216,9 @@ impl WorkerParts {
         call: Call,
     ) -> Result<JobEnd, String> {
         let asked = request::DeviceInfo { max_age: Duration::ZERO };
-        let choosing = call.clone().on(Some(request.device.clone()));
+        let flows = flows_of(request, &files.flows, &job.job.cases);
+        let named = flows.first().and_then(|flow| flow.device.clone());
+        let choosing = call.clone().on(Some(named.unwrap_or_else(|| request.device.clone())));
         let found = self.session.request(&choosing, asked).await;
         let phone = found.map_err(|failure| failure.cause.to_string())?;
         let device = phone.identity.id;
@@ -228,7 +230,6 @@ impl WorkerParts {
             }
         }
         let traces = tempfile::tempdir_in(self.folder.path()).map_err(|it| it.to_string())?;
-        let flows = flows_of(request, &files.flows, &job.job.cases);
         let options = Options {
             devices: vec![device],
             retries: job.job.retries,
@@ -292,7 +293,7 @@ impl WorkerParts {
                 let Some(folder) = &attempt.trace else { continue };
                 self.keep_trace(&job.job.run, number, folder, &mut files).await?;
             }
-            let case = &request.cases[number];
+            let Some(case) = request.cases.get(number) else { continue };
             let (flow, phones) = (case.flow, report.phones.clone());
             let result = CaseResult { flow, case: case.case, ..result.clone() };
             let took = result.attempts.iter().map(|attempt| attempt.took).sum();
