@@ -82,6 +82,9 @@ pub trait ClientWatch: Send + Sync {
     /// The number of connected phones.
     fn connected_phones(&self) -> usize;
 
+    /// The number of phones that a client has for itself.
+    fn leased_phones(&self) -> usize;
+
     /// A client has left: it ended its session, or its session ended because it was not used. Its
     /// calls that still run are being cancelled; what it has started ends.
     async fn client_left(&self, client: &ClientId);

@@ -523,6 +523,10 @@ impl ClientWatch for Session {
         self.connections.all().len()
     }
 
+    fn leased_phones(&self) -> usize {
+        self.connections.leases.count()
+    }
+
     /// Ends what the client has started, and its leases as soon as nothing of it acts any more.
     async fn client_left(&self, client: &ClientId) {
         for attached in self.connections.all() {

@@ -41,6 +41,8 @@ pub(crate) struct Gauges {
     pub(crate) connections: usize,
     /// The connected phones; `None` if unknown.
     pub(crate) phones: Option<usize>,
+    /// Those of them that a client has for itself.
+    pub(crate) leased_phones: Option<usize>,
 }
 
 impl Metrics {
@@ -94,6 +96,7 @@ impl Metrics {
             ("sessions", "MCP sessions.", Some(gauges.sessions)),
             ("connections", "Open connections.", Some(gauges.connections)),
             ("phones", "Connected phones.", gauges.phones),
+            ("leased_phones", "Phones that a client has for itself.", gauges.leased_phones),
         ];
         for (name, help, value) in gauges {
             let Some(value) = value else { continue };
@@ -109,7 +112,8 @@ impl Metrics {
 mod tests {
     use super::*;
 
-    const NOTHING: Gauges = Gauges { sessions: 0, connections: 0, phones: None };
+    const NOTHING: Gauges =
+        Gauges { sessions: 0, connections: 0, phones: None, leased_phones: None };
 
     #[test]
     fn durations_are_counted_in_cumulative_buckets() {

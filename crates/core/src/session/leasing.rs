@@ -267,6 +267,13 @@ impl Leases {
         };
         Some(Lease { expires, ..entry.lease.clone() })
     }
+
+    /// How many phones are leased now.
+    pub(super) fn count(&self) -> usize {
+        let mut table = lock(&self.table);
+        table.forget_expired();
+        table.entries.len()
+    }
 }
 
 impl LeaseTable {

@@ -166,6 +166,7 @@ impl McpEndpoint {
                 sessions: self.sessions.count(Instant::now()),
                 connections,
                 phones: self.watch.as_ref().map(|watch| watch.connected_phones()),
+                leased_phones: self.watch.as_ref().map(|watch| watch.leased_phones()),
             };
             return monitoring::metrics(request.method(), &self.log.metrics, gauges);
         }

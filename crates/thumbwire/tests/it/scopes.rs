@@ -219,6 +219,7 @@ async fn health_needs_no_token_and_metrics_need_one() {
             "thumbwire_sessions 2",
             "thumbwire_connections 1",
             "thumbwire_phones 1",
+            "thumbwire_leased_phones 1",
         ]
     );
     assert!(metrics.body.contains("\nthumbwire_call_duration_seconds_count 4\n"));
