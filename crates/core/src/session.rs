@@ -517,6 +517,16 @@ impl Perform for Session {
     }
 }
 
+impl Session {
+    /// What a phone can do besides what all phones can; nothing if it is not connected.
+    pub fn features(&self, device: &str) -> impl Iterator<Item = &'static str> + use<> {
+        let attached = self.connections.get(device);
+        let features = attached.map(|attached| attached.device.facets().features().collect());
+        let features: Vec<&'static str> = features.unwrap_or_default();
+        features.into_iter()
+    }
+}
+
 #[async_trait]
 impl ClientWatch for Session {
     fn connected_phones(&self) -> usize {

@@ -27,6 +27,9 @@ pub struct PhoneEntry {
     pub release: Option<String>,
     /// The labels that the operator of the node has given to its phones.
     pub labels: Vec<String>,
+    /// What it can do besides what all phones can: the names of its
+    /// [facets](thumbwire_device::Facets::FEATURES); none before it was connected.
+    pub features: Vec<String>,
     /// The client that has it now.
     pub holder: Option<Holder>,
 }

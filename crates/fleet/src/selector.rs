@@ -19,6 +19,7 @@ enum Condition {
     Platform(Platform),
     Release { platform: Platform, comparison: Comparison, release: Vec<u32> },
     Label(String),
+    Feature(String),
     Node(String),
     Model(String),
 }
@@ -31,12 +32,12 @@ enum Comparison {
 }
 
 /// What conditions begin with.
-const NAMES: [&str; 5] = ["android", "ios", "label", "node", "model"];
+const NAMES: [&str; 6] = ["android", "ios", "label", "node", "model", "has"];
 
 /// A selector that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{condition:?} selects no phones: write conditions such as `android`, `android>=14`, `ios=17`, `label=lab3`, `node=rack1` or `model=Pixel 8`, with commas between them"
+    "{condition:?} selects no phones: write conditions such as `android`, `android>=14`, `ios=17`, `label=lab3`, `node=rack1`, `model=Pixel 8` or `has=clipboard`, with commas between them"
 )]
 pub struct InvalidSelector {
     condition: String,
@@ -61,6 +62,7 @@ impl Selector {
                     && has.is_some_and(|has| comparison.holds(&has, release))
             }
             Condition::Label(label) => phone.labels.contains(label),
+            Condition::Feature(feature) => phone.features.contains(feature),
             Condition::Node(node) => phone.node == *node,
             Condition::Model(model) => phone.device.model.eq_ignore_ascii_case(model),
         })
@@ -115,6 +117,7 @@ fn condition(text: &str) -> Result<Condition, InvalidSelector> {
     match (name.trim(), comparison) {
         (_, _) if value.is_empty() => Err(invalid()),
         ("label", Comparison::Equal) => Ok(Condition::Label(value.to_owned())),
+        ("has", Comparison::Equal) => Ok(Condition::Feature(value.to_owned())),
         ("node", Comparison::Equal) => Ok(Condition::Node(value.to_owned())),
         ("model", Comparison::Equal) => Ok(Condition::Model(value.to_owned())),
         (name, comparison) => {
@@ -150,6 +153,7 @@ mod tests {
             },
             release: Some(release.into()),
             labels: vec!["lab3".into(), "slow".into()],
+            features: vec!["clipboard".into()],
             holder: None,
         }
     }
@@ -172,6 +176,8 @@ mod tests {
             ("label=lab4", "14", false),
             ("node=rack1,model=pixel 8", "14", true),
             ("node=rack2", "14", false),
+            ("android, has=clipboard", "14", true),
+            ("has=app_functions", "14", false),
         ] {
             assert_eq!(matches(selector, release), expected, "{selector} {release}");
         }

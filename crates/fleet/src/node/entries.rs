@@ -135,6 +135,7 @@ impl Entries {
             version: VERSION.to_owned(),
             release,
             labels: self.node.labels.clone(),
+            features: self.node.session.features(&device.id).map(str::to_owned).collect(),
             holder,
             device: ListedDevice { id: fleet_id(&self.node.name, &device.id), ..device },
         }
