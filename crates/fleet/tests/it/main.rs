@@ -417,8 +417,8 @@ async fn phones_are_chosen_by_what_they_are() {
     let none = press(&session, &of("ann", "android>=99")).await.unwrap_err();
     assert_eq!(none.cause.to_string(), "none of the 2 phones of the fleet is `android>=99`");
     press(&session, &of("ann", "has=screen_recording")).await.unwrap();
-    let none = press(&session, &of("ann", "has=app_functions")).await.unwrap_err();
-    assert!(none.cause.to_string().ends_with("is `has=app_functions`"), "{none:?}");
+    let none = press(&session, &of("ann", "has=teleporting")).await.unwrap_err();
+    assert!(none.cause.to_string().ends_with("is `has=teleporting`"), "{none:?}");
     let wrong = press(&session, &of("ann", "android>14")).await.unwrap_err();
     assert!(wrong.cause.to_string().contains("selects no phones"), "{wrong:?}");
 }
