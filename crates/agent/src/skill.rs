@@ -20,7 +20,6 @@ mod screen;
 mod template;
 #[cfg(test)]
 mod tests;
-mod yaml;
 
 pub use format::{
     Expectation, NodeDescription, Parameter, ParameterKind, Provenance, Reading, Skill, SkillStep,

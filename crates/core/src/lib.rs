@@ -5,7 +5,7 @@
 //! [`action::Failure`] comes out, by [`action::Perform`]. [`session`] performs on phones, which
 //! [`providers`] find and open; [`event`] reports what goes on, and [`trace`] records it;
 //! [`toolset`] turns MCP tools into actions and outcomes into replies; [`app_tools`] calls the
-//! functions that apps offer.
+//! functions that apps offer; [`yaml`] writes YAML for people.
 //!
 //! Not here: MCP's transport, models, prompts, flags, the environment.
 
@@ -28,3 +28,4 @@ pub mod session;
 pub mod snapshot;
 pub mod toolset;
 pub mod trace;
+pub mod yaml;

@@ -5,6 +5,7 @@ mod prompt_cost;
 pub(crate) mod prompt_only;
 mod prompt_text;
 mod skills;
+mod to_flow;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -19,6 +19,7 @@ mod describe;
 mod element_pattern;
 mod error;
 mod event;
+mod from_trace;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod golden;
@@ -51,6 +52,7 @@ pub use element_pattern::{
     ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
 };
 pub use error::{FlowError, SourceLocation};
+pub use from_trace::{WrittenFlow, from_trace};
 pub use event::{FlowEvent, StepStatus};
 pub use golden::GoldenFiles;
 pub use junit::junit;

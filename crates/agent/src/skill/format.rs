@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::template::{has_place, is_place_name, places, texts_in};
-use super::yaml::to_yaml;
 
 /// The version that this program reads and writes.
 pub const VERSION: u32 = 1;
@@ -263,7 +262,7 @@ impl Skill {
 
     /// The skill as a file.
     pub fn to_text(&self) -> String {
-        to_yaml(&serde_json::to_value(self).unwrap_or_default())
+        thumbwire_core::yaml::to_yaml(&serde_json::to_value(self).unwrap_or_default())
     }
 
     /// Checks what its fields say.

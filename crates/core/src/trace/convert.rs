@@ -82,6 +82,7 @@ fn stored(node: &thumbwire_device::Node) -> StoredNode<'_> {
         package: (*node.package).into(),
         id: (*node.id).into(),
         text: (*node.text).into(),
+        hint: (*node.hint).into(),
         description: (*node.description).into(),
         bounds: [bounds.left, bounds.top, bounds.right, bounds.bottom],
         flags: set.map(|(name, _)| name.into()).collect(),

@@ -466,6 +466,8 @@ pub struct StoredNode<'a> {
     pub package: Cow<'a, str>,
     pub id: Cow<'a, str>,
     pub text: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub hint: Cow<'a, str>,
     pub description: Cow<'a, str>,
     /// Left, top, right, bottom.
     pub bounds: [i32; 4],

@@ -85,6 +85,18 @@ pub struct RecordedAction {
     pub end: ActionResult,
 }
 
+impl RecordedAction {
+    /// The file of the snapshot that it took.
+    pub fn snapshot(&self) -> Option<String> {
+        seen(&self.end).1
+    }
+
+    /// Where it touched the screen: one point for a tap, start and end of a swipe.
+    pub fn touch(&self) -> Option<Vec<[i32; 2]>> {
+        touch(self)
+    }
+}
+
 impl TraceEntry {
     /// Milliseconds since the run began.
     pub fn at_ms(&self) -> u64 {

@@ -7,13 +7,13 @@ use super::format::{StoredNode, StoredSnapshot};
 use crate::snapshot::{ElementRef, ListedElement, Snapshot};
 
 impl StoredSnapshot<'_> {
-    /// The snapshot, as far as it was stored: without hints, drawing order and the platform's own
+    /// The snapshot, as far as it was stored: without the drawing order and the platform's own
     /// text. Coverage is stored, so it is preserved.
     pub fn into_snapshot(self) -> Snapshot {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         let mut refs = Vec::new();
-        let (mut covers, mut children) =
-            (Vec::with_capacity(self.nodes.len()), vec![0; self.nodes.len()]);
+        let (mut covers, mut under_keyboard) = (Vec::new(), Vec::new());
+        let mut children = vec![0; self.nodes.len()];
         for (at, stored) in self.nodes.into_iter().enumerate() {
             // Parents precede their children; an invalid parent is dropped.
             let parent = stored.parent.filter(|&parent| parent < at);
@@ -26,6 +26,8 @@ impl StoredSnapshot<'_> {
                 stored.control.map(|number| ListedElement { id: ElementRef(number), node: at }),
             );
             covers.push(stored.covered_by);
+            let is_hidden = stored.hidden.as_deref() == Some(HiddenReason::UnderKeyboard.reason());
+            under_keyboard.extend(is_hidden.then_some(at));
             nodes.push(Node { parent, index, depth, ..node(stored) });
         }
         let count = nodes.len();
@@ -41,6 +43,9 @@ impl StoredSnapshot<'_> {
                 }
                 (shown, _) => shown,
             };
+        }
+        for at in under_keyboard {
+            showing[at] = Visibility::Hidden(HiddenReason::UnderKeyboard);
         }
         Snapshot { tree, showing, refs }
     }
@@ -67,6 +72,7 @@ fn node(stored: StoredNode<'_>) -> Node {
         package: stored.package.into_owned().into(),
         id: stored.id.into_owned().into(),
         text: stored.text.into_owned().into(),
+        hint: stored.hint.into_owned().into(),
         description: stored.description.into_owned().into(),
         bounds: Rect { left, top, right, bottom },
         displayed: undisplayed.then_some(false),

@@ -65,6 +65,11 @@ const KEYS: [(&str, Key); 30] = [
     ("tv input hdmi 3", Key::Android(KeyCode(245))),
 ];
 
+/// Maestro's name of a key.
+pub(crate) fn key_name(key: Key) -> Option<&'static str> {
+    KEYS.iter().find(|(_, known)| *known == key).map(|(name, _)| *name)
+}
+
 pub(super) fn tap(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<StepKind> {
     touch(arguments, context).map(StepKind::Touch)
 }

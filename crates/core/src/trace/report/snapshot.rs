@@ -192,6 +192,7 @@ mod tests {
             package: "p".into(),
             id: id.into(),
             text: text.into(),
+            hint: "".into(),
             description: "".into(),
             bounds: [0, top, 10, top + 10],
             flags: Vec::new(),

@@ -1,11 +1,15 @@
 //! Writes JSON values as YAML that people like to read: blocks, and texts in quotes.
 //!
-//! A quoted text is JSON's, which YAML reads as its own. Reading is left to the library.
+//! Start with [`to_yaml`]. A quoted text is JSON's, which YAML reads as its own; characters that
+//! nobody sees are written as their code points. Reading is left to the library.
+
+use std::fmt::Write as _;
 
 use serde_json::Value;
+use thumbwire_base::visible::escape_hidden;
 
 /// The value as a YAML document.
-pub(super) fn to_yaml(value: &Value) -> String {
+pub fn to_yaml(value: &Value) -> String {
     let mut out = String::new();
     write(value, 0, &mut out);
     out
@@ -79,8 +83,13 @@ fn scalar(value: &Value) -> String {
         && text.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.' | '/'));
     match is_word && !OTHERS.contains(&text.to_lowercase().as_str()) {
         true => text.clone(),
-        false => value.to_string(),
+        false => escape_hidden(&value.to_string(), |_, _| false, write_escape).into_owned(),
     }
+}
+
+fn write_escape(hidden: char, out: &mut String) {
+    let code = u32::from(hidden);
+    let _ = if code > 0xffff { write!(out, "\\U{code:08x}") } else { write!(out, "\\u{code:04x}") };
 }
 
 #[cfg(test)]

@@ -1,0 +1,198 @@
+//! Turns recorded runs of the tasks into flows, and runs those on fresh phones: the task's own
+//! success conditions must hold afterwards.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use thumbwire_agent::{Agent, AgentOptions, Budgets, Memory, Safeguards, ScreenshotMode};
+use thumbwire_core::action::{Call, Perform};
+use thumbwire_core::event::{NoEvents, ObservedPerform};
+use thumbwire_core::trace::format::{GoalStart, TraceRecord};
+use thumbwire_core::trace::{Recorder, Trace};
+use thumbwire_flow::{FlowRunner, Options, WrittenFlow, from_trace, read};
+use thumbwire_virtual_phone::Platform;
+
+use crate::env::{TaskEnv, TimeMode, YesUser};
+use crate::oracle::run_script;
+use crate::phone::EvalPhone;
+use crate::policy::ScriptedPolicy;
+use crate::state::{PhoneState, judge};
+use crate::task::Task;
+use crate::tasks;
+
+const MAX_TIME: Duration = Duration::from_secs(3_600);
+
+/// What became of one run.
+struct Conversion {
+    task: &'static str,
+    seed: u64,
+    oracle_acts: u32,
+    flow: Result<WrittenFlow, String>,
+    /// Whether the flow passed and the task's conditions hold.
+    result: Result<(), String>,
+}
+
+/// Whose run is turned into a flow.
+#[derive(Clone, Copy, PartialEq)]
+enum Recorded {
+    Oracle,
+    /// The agent with the scripted policy.
+    Agent,
+}
+
+fn prepared(task: &Task, seed: u64) -> (TaskEnv, crate::TaskInstance) {
+    let env = TaskEnv::new(EvalPhone::new(Platform::Android, seed), &[], TimeMode::Paused, false);
+    let case = env.phone.world(|world| task.case(seed, world));
+    env.apply(&case);
+    (env, case)
+}
+
+/// Records a run, and returns the answer and the number of acts.
+async fn record(
+    task: &Task,
+    seed: u64,
+    recorded: Recorded,
+    folder: &Path,
+) -> Result<(String, u32), String> {
+    let (env, case) = prepared(task, seed);
+    let recorder = Recorder::begin(folder, "2024-03-05T10:00:00Z".into()).unwrap();
+    let recorder = Arc::new(recorder);
+    let perform: Arc<dyn Perform> =
+        Arc::new(ObservedPerform::new(env.perform(), Arc::clone(&recorder)));
+    if recorded == Recorded::Agent {
+        let options = AgentOptions {
+            pictures: ScreenshotMode::None,
+            budgets: Budgets { rounds: 300, ..Budgets::default() },
+            safeguards: Safeguards::default(),
+            log_path: "logs".into(),
+            clock: || jiff::civil::date(2024, 3, 5).at(10, 0, 0, 0),
+        };
+        let policy = Arc::new(ScriptedPolicy::new(case.script.clone()));
+        let agent = Agent::new(policy, perform, options).with_trace(recorder);
+        let call = Call { ask: Arc::new(YesUser), ..Call::with_timeout(MAX_TIME) };
+        let ended = agent.run(&call, &case.goal, Memory::default()).await;
+        return Ok((ended.reason, ended.rounds));
+    }
+    let goal = GoalStart { request: case.goal.clone(), ..GoalStart::default() };
+    recorder.write_record(&TraceRecord::Goal(goal)).unwrap();
+    let result = run_script(&*perform, &case.script).await?;
+    // An agent looks before it says that it is done.
+    let look = thumbwire_core::action::Action::Snapshot(<_>::default());
+    drop(perform.perform(&Call::with_timeout(MAX_TIME), look).await);
+    let (status, reason) = ("FINISH".into(), result.answer.clone());
+    recorder.write_record(&TraceRecord::GoalEnd { status, reason }).unwrap();
+    Ok((result.answer, result.acts))
+}
+
+/// Runs a flow on a fresh phone and judges by the task's conditions.
+async fn run_flow(task: &Task, seed: u64, text: &str, answer: &str) -> Result<(), String> {
+    let (env, case) = prepared(task, seed);
+    let before = PhoneState::of(&env.phone);
+    let files = |_: &Path| Ok(text.to_owned());
+    let flow = read("flow.yaml", &<_>::default(), &files)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<String>())?;
+    let runner = FlowRunner {
+        perform: env.perform(),
+        options: Options { allow_reset: true, ..Options::default() },
+        events: Arc::new(NoEvents),
+        goals: None,
+        goldens: None,
+        network: None,
+    };
+    let report = runner.run(&Call::with_timeout(MAX_TIME), vec![flow]).await;
+    let report = report.map_err(|error| error.to_string())?;
+    let attempt = report.cases[0].attempts.last().ok_or("it did not run")?;
+    if let Some(failed) = &attempt.failed {
+        let at = failed.step.as_ref().map(|(step, at)| format!("{at}: {step}: "));
+        return Err(format!("{}{}", at.unwrap_or_default(), failed.what));
+    }
+    judge(&before, &env.phone, answer, &case.wants).map_err(|reason| format!("judge: {reason}"))
+}
+
+fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Conversion {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime =
+        || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let runtime = runtime().unwrap();
+    let done = runtime.block_on(record(task, seed, recorded, folder.path()));
+    let (answer, oracle_acts) = done.unwrap_or_else(|error| panic!("{}: {error}", task.name));
+    let trace = Trace::open(folder.path()).unwrap();
+    let flow = from_trace(&trace, maestro);
+    let result = match &flow {
+        Ok(flow) => runtime.block_on(run_flow(task, seed, &flow.text, &answer)),
+        Err(error) => Err(format!("not converted: {error}")),
+    };
+    runtime.shutdown_background();
+    if let Ok(out) = std::env::var("TO_FLOW_OUT")
+        && let Ok(flow) = &flow
+    {
+        std::fs::write(format!("{out}/{}-{seed}.yaml", task.name), &flow.text).unwrap();
+    }
+    Conversion { task: task.name, seed, oracle_acts, flow, result }
+}
+
+fn convert_all(tasks: &[Task], seeds: std::ops::Range<u64>, recorded: Recorded, maestro: bool) -> Vec<Conversion> {
+    let all: Vec<(Task, u64)> =
+        tasks.iter().flat_map(|task| seeds.clone().map(move |seed| (*task, seed))).collect();
+    let jobs = std::sync::Mutex::new(all.into_iter());
+    let done = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some((task, seed)) = jobs.lock().unwrap().next() else { return };
+                    let one = convert(&task, seed, recorded, maestro);
+                    done.lock().unwrap().push(one);
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap()
+}
+
+/// The figures, and the reasons of those that failed.
+fn summary(all: &[Conversion]) -> (usize, usize, String) {
+    let converted = all.iter().filter(|one| one.flow.is_ok()).count();
+    let passed = all.iter().filter(|one| one.result.is_ok()).count();
+    let flows = || all.iter().filter_map(|one| one.flow.as_ref().ok());
+    let sum = |of: fn(&WrittenFlow) -> usize| flows().map(of).sum::<usize>();
+    let oracle: u32 = all.iter().map(|one| one.oracle_acts).sum();
+    let mut text = format!(
+        "{} runs, {converted} converted, {passed} pass; {oracle} acts of the recorded runs, {} in flows, {} steps, {} checks, {} places\n",
+        all.len(),
+        sum(|flow| flow.acts),
+        sum(|flow| flow.steps),
+        sum(|flow| flow.checks),
+        sum(|flow| flow.places),
+    );
+    for one in all.iter().filter(|one| one.result.is_err()) {
+        let reason = one.result.as_ref().unwrap_err();
+        let _ = writeln!(text, "  {} {}: {reason}", one.task, one.seed);
+    }
+    (converted, passed, text)
+}
+
+#[test]
+fn flows_of_recorded_runs_do_what_the_runs_did() {
+    let some: Vec<Task> = tasks::all().into_iter().step_by(12).collect();
+    let all = convert_all(&some, 0..1, Recorded::Oracle, false);
+    let (_, passed, text) = summary(&all);
+    assert_eq!(passed, some.len(), "{text}");
+}
+
+#[test]
+#[ignore = "minutes: all tasks, by the oracle and by the agent"]
+fn flows_of_all_tasks() {
+    let tasks = tasks::all();
+    let seeds = std::env::var("TO_FLOW_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
+    for (recorded, maestro) in
+        [(Recorded::Oracle, false), (Recorded::Oracle, true), (Recorded::Agent, false)]
+    {
+        let all = convert_all(&tasks, 0..seeds, recorded, maestro);
+        let (_, passed, text) = summary(&all);
+        println!("{text}");
+        assert!(passed * 100 >= all.len() * 95, "{text}");
+    }
+}

@@ -1,0 +1,516 @@
+//! Writes a flow that does what a recorded run did, and checks what came of it.
+//!
+//! Start with [`from_trace`]. `recorded` finds the acts of a run and the screens around them,
+//! `naming` names what was touched, `checks` makes assertions, `wording` writes texts. The result is
+//! read back by [`read`] before anybody gets it. Nothing here accesses a phone or a file.
+
+mod checks;
+mod naming;
+mod recorded;
+#[cfg(test)]
+mod tests;
+mod wording;
+
+use std::path::Path;
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+use thumbwire_core::action::{Action, TextInput};
+use thumbwire_core::trace::{REDACTED, Trace};
+use thumbwire_core::yaml::to_yaml;
+use thumbwire_device::text_field::is_showing_hint;
+use thumbwire_device::{AppId, Gesture, Key};
+
+use super::parse::{key_name, read};
+use naming::{Name, Naming, Touched, share};
+use recorded::{Act, Screen, acts, phones};
+use wording::{Parameters, has_word, script_string};
+
+/// A flow that was made of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenFlow {
+    /// The text of its file.
+    pub text: String,
+    /// The number of acts that it repeats.
+    pub acts: usize,
+    /// The number of its steps, checks included.
+    pub steps: usize,
+    /// How many of them are checks.
+    pub checks: usize,
+    /// How many of them name a place, not an element.
+    pub places: usize,
+}
+
+/// Makes a flow of a run. With `maestro` it has only commands and keys of Maestro.
+///
+/// # Errors
+/// Why the run cannot be a flow, and what in it cannot be.
+pub fn from_trace(trace: &Trace, maestro: bool) -> Result<WrittenFlow, String> {
+    check(trace)?;
+    let acts = acts(trace);
+    let parameters = parameters(trace, &acts)?;
+    let naming = Naming { parameters: &parameters, maestro };
+    let mut writer = Writer::new(&naming, &acts);
+    for at in 0..acts.len() {
+        let act = &acts[at];
+        writer.act(at).map_err(|what| format!("action {} of the run: {what}", act.action_id))?;
+        writer.checks(at);
+    }
+    let Some(app) = writer.app.clone() else {
+        return Err("the run has no app: nothing in it can be repeated".into());
+    };
+    let text = document(trace, &app, &parameters, &writer.steps);
+    let files = |_: &Path| Ok(text.clone());
+    read("flow.yaml", &<_>::default(), &files).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        format!("the flow cannot be read back, which is a bug: {}", errors.join("; "))
+    })?;
+    let count = |is: fn(&Step) -> bool| writer.steps.iter().filter(|step| is(step)).count();
+    Ok(WrittenFlow {
+        acts: acts.len(),
+        steps: writer.steps.len(),
+        checks: count(|step| step.name().starts_with("assert")),
+        places: count(|step| step.comment.is_some()),
+        text,
+    })
+}
+
+/// Refuses runs that are not known to have worked, and those whose texts are missing.
+fn check(trace: &Trace) -> Result<(), String> {
+    match &trace.ended {
+        Some((status, _)) if status == "FINISH" => {}
+        None if trace.goals.is_empty() => {}
+        _ if trace.case.is_some() => {}
+        _ => return Err("the run did not reach its goal: only one that did becomes a flow".into()),
+    }
+    if trace.case.as_ref().is_some_and(|case| !case.passed) {
+        return Err("the case failed: only one that passed becomes a flow".into());
+    }
+    let phones = phones(trace);
+    if phones.len() > 1 {
+        return Err(format!("the run used several phones ({}); a flow has one", phones.join(", ")));
+    }
+    Ok(())
+}
+
+/// The typed texts that came from the goal.
+fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
+    let mut parameters = Parameters::default();
+    for act in acts {
+        let Action::Type(TextInput { text, into, .. }) = &act.action else { continue };
+        if text.contains(REDACTED) {
+            let what = "the run was recorded with `--redact`: the texts that it typed are missing";
+            return Err(what.into());
+        }
+        let is_of_goal = trace.goals.iter().any(|goal| has_word(&goal.request, text));
+        if !is_of_goal || text.trim() != text || secret(text).is_some() {
+            continue;
+        }
+        let field = act.before.as_ref().and_then(|screen| {
+            let node = screen.node(screen.field(into.as_ref())?);
+            let id = node.id.rsplit('/').next().unwrap_or_default();
+            let label = [&*node.hint, &*node.description].into_iter().find(|text| !text.is_empty());
+            Some(label.unwrap_or(id).to_owned())
+        });
+        parameters.add(text, &field.unwrap_or_default());
+    }
+    Ok(parameters)
+}
+
+/// The name of the secret that a text is: `{{PIN}}`.
+fn secret(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("{{")?.strip_suffix("}}")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
+/// A command, and what a reader has to know about it.
+struct Step {
+    command: Value,
+    comment: Option<&'static str>,
+}
+
+impl Step {
+    fn name(&self) -> &str {
+        match &self.command {
+            Value::Object(all) => all.keys().next().map_or("", String::as_str),
+            word => word.as_str().unwrap_or_default(),
+        }
+    }
+}
+
+/// Why a step has a place.
+const NO_NAME: &str = "Nothing names this element alone on its screen: a place, in percent.";
+
+/// Writes the steps of a flow.
+struct Writer<'a> {
+    naming: &'a Naming<'a>,
+    acts: &'a [Act],
+    /// What each act touched, and its name.
+    touched: Vec<Option<(Touched, Option<Name>)>>,
+    /// The app under test.
+    app: Option<String>,
+    /// The apps that were launched.
+    launched: Vec<String>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(naming: &'a Naming<'a>, acts: &'a [Act]) -> Self {
+        let touched = acts.iter().map(|act| {
+            let screen = act.before.as_deref()?;
+            let touched = match &act.action {
+                Action::Type(TextInput { into: Some(into), .. }) => {
+                    screen.field(Some(into)).map(Touched::node)
+                }
+                _ if act.points.len() == 1 => Touched::at(screen, act.points[0]),
+                _ => None,
+            }?;
+            let name = naming.name(screen, &touched);
+            Some((touched, name))
+        });
+        let touched = touched.collect();
+        let (app, launched, steps) = (None, Vec::new(), Vec::new());
+        let mut writer = Self { naming, acts, touched, app, launched, steps };
+        writer.begin();
+        writer
+    }
+
+    /// Brings the phone to where the run began.
+    fn begin(&mut self) {
+        let Some(first) = self.acts.first() else { return };
+        if first.launched.is_some() || matches!(first.action, Action::Stop(_) | Action::ClearData(_)) {
+            return;
+        }
+        let app = first.before.as_ref().map(|screen| screen.app.clone());
+        let Some(app) = app.filter(|app| AppId::parse(app).is_ok()) else { return };
+        match app.contains("launcher") {
+            true => self.push("pressKey", "Home".into()),
+            false => {
+                self.push_word("launchApp");
+                self.launched.push(app.clone());
+            }
+        }
+        self.app = Some(app);
+    }
+
+    fn push(&mut self, name: &str, value: Value) {
+        self.steps.push(Step { command: json!({ name: value }), comment: None });
+    }
+
+    fn push_word(&mut self, name: &str) {
+        self.steps.push(Step { command: name.into(), comment: None });
+    }
+
+    fn name(&self, at: usize) -> Option<&Name> {
+        self.touched.get(at)?.as_ref()?.1.as_ref()
+    }
+
+    /// # Errors
+    /// Why a flow cannot do it.
+    fn act(&mut self, at: usize) -> Result<(), String> {
+        let act = &self.acts[at];
+        let maestro = self.naming.maestro;
+        let only_ours = |what: &str| match maestro {
+            true => Err(format!("Maestro has no command for {what}; leave out --maestro")),
+            false => Ok(()),
+        };
+        if act.scrolls().is_some() {
+            self.scroll(at);
+            return Ok(());
+        }
+        match &act.action {
+            Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_) => self.touch(at, "tapOn", None),
+            Action::Touch(Gesture::DoubleTap { .. }) => self.touch(at, "doubleTapOn", None),
+            Action::Touch(Gesture::LongPress { held, .. }) => {
+                let held = u64::try_from(held.as_millis()).ok().filter(|_| !maestro);
+                self.touch(at, "longPressOn", held)
+            }
+            Action::Touch(Gesture::Swipe { .. }) | Action::Swipe { .. } => self.swipe(act)?,
+            Action::Type(input) => self.typed(at, input)?,
+            Action::Press(Key::Back) => self.push_word("back"),
+            Action::Press(key) => {
+                let name = key_name(*key).map_or_else(|| key.name(), Into::into);
+                if name.starts_with("KEYCODE_") {
+                    only_ours(&format!("the key {name}"))?;
+                }
+                self.push("pressKey", (*name).into());
+            }
+            Action::Launch(_) | Action::LaunchWith { .. } => self.launch(at)?,
+            Action::OpenUrl(url) => {
+                self.app = self.app.take().or_else(|| act.launched.clone());
+                let url = self.naming.parameters.typed(url);
+                self.push("openLink", url.into());
+            }
+            Action::Stop(AppId(app)) | Action::ClearData(AppId(app)) => {
+                // A launch of it comes next, and does this too.
+                if self.acts.get(at + 1).is_none_or(|next| next.launched.as_ref() != Some(app)) {
+                    let is_stop = matches!(act.action, Action::Stop(_));
+                    let name = if is_stop { "stopApp" } else { "clearState" };
+                    self.push(name, app.as_str().into());
+                }
+                self.app.get_or_insert_with(|| app.clone());
+            }
+            Action::SetPermission { app: AppId(app), permission, granted } => {
+                let later = self.acts[at..].iter().any(|act| act.launched.as_ref() == Some(app));
+                if !(later && *granted) {
+                    let value = if *granted { "allow" } else { "deny" };
+                    let permissions = json!({ permission.as_str(): value });
+                    self.push("setPermissions", json!({ "appId": app, "permissions": permissions }));
+                }
+            }
+            Action::SetLocation(place) => {
+                let (latitude, longitude) = (place.latitude, place.longitude);
+                self.push("setLocation", json!({ "latitude": latitude, "longitude": longitude }));
+            }
+            Action::SetOrientation(orientation) => {
+                let name = orientation.name().to_uppercase();
+                let name = if name.starts_with('L') { "LANDSCAPE_LEFT" } else { "PORTRAIT" };
+                self.push("setOrientation", name.into());
+            }
+            Action::SetClipboard(text) => {
+                only_ours("the phone's clipboard")?;
+                let text = self.naming.parameters.typed(text);
+                self.push("setDeviceClipboard", text.into());
+            }
+            other => return Err(format!("a flow cannot {other}")),
+        }
+        Ok(())
+    }
+
+    /// Starts an app: afresh at first, later as it was left.
+    fn launch(&mut self, at: usize) -> Result<(), String> {
+        let act = &self.acts[at];
+        let app = act.launched.clone().ok_or("it is not known which app it launched")?;
+        let before = at.checked_sub(1).map(|at| &self.acts[at].action);
+        let mut keys = Map::new();
+        if self.app.as_ref().is_some_and(|own| *own != app) {
+            keys.insert("appId".into(), app.as_str().into());
+        }
+        let is = |action: &dyn Fn(&AppId) -> bool| match before {
+            Some(Action::Stop(of) | Action::ClearData(of)) => action(of),
+            _ => false,
+        };
+        let (is_cleared, is_stopped) = match before {
+            Some(Action::ClearData(_)) => (is(&|of| of.0 == app), false),
+            _ => (false, is(&|of| of.0 == app)),
+        };
+        if is_cleared {
+            keys.insert("clearState".into(), true.into());
+        } else if self.launched.contains(&app) && !is_stopped {
+            keys.insert("stopApp".into(), false.into());
+        }
+        if let Action::LaunchWith { arguments, .. } = &act.action {
+            let value = |value: &thumbwire_device::LaunchValue| json!(value);
+            let all = arguments.iter().map(|one| (one.name.clone(), value(&one.value)));
+            keys.insert("arguments".into(), Value::Object(all.collect()));
+        }
+        self.app.get_or_insert_with(|| app.clone());
+        if !self.launched.contains(&app) {
+            self.launched.push(app);
+        }
+        match keys.is_empty() {
+            true => self.push_word("launchApp"),
+            false => self.push("launchApp", keys.into()),
+        }
+        Ok(())
+    }
+
+    fn touch(&mut self, at: usize, command: &str, held: Option<u64>) {
+        let act = &self.acts[at];
+        let found = self.touched[at].as_ref();
+        let name = found.and_then(|(_, name)| name.as_ref());
+        let inside = found.and_then(|(touched, _)| touched.inside);
+        let percent = |(x, y): (i32, i32)| Value::from(format!("{x}%,{y}%"));
+        let mut comment = None;
+        let mut keys = match name {
+            Some(name) if inside.is_none() && held.is_none() => {
+                let element = name.written(self.naming.parameters);
+                let tap = json!({ command: element });
+                let asks = act.before.as_ref().is_some_and(|it| it.app.contains("permissioncontroller"));
+                match asks {
+                    // Phones that have the permission do not ask.
+                    true => self.push(
+                        "runFlow",
+                        json!({ "when": { "visible": element }, "commands": [tap] }),
+                    ),
+                    false => self.steps.push(Step { command: tap, comment: None }),
+                }
+                return;
+            }
+            Some(name) => name.keys(self.naming.parameters),
+            None => {
+                comment = Some(NO_NAME);
+                let screen = act.before.as_ref().map(|screen| screen.bounds);
+                let point = match screen.filter(|bounds| !bounds.is_empty()) {
+                    Some(bounds) => percent(share(bounds, act.points[0])),
+                    None => format!("{},{}", act.points[0].x, act.points[0].y).into(),
+                };
+                Map::from_iter([("point".to_owned(), point)])
+            }
+        };
+        if let (Some(inside), Some(_)) = (inside, name) {
+            keys.insert("point".into(), percent(inside));
+        }
+        keys.extend(held.map(|held| ("duration".to_owned(), held.into())));
+        self.steps.push(Step { command: json!({ command: keys }), comment });
+    }
+
+    fn swipe(&mut self, act: &Act) -> Result<(), String> {
+        let bounds = act.before.as_ref().map(|screen| screen.bounds);
+        let &[from, to] = act.points.as_slice() else {
+            return Err("it is not known where it swiped".into());
+        };
+        let point = |point| match bounds.filter(|bounds| !bounds.is_empty()) {
+            Some(bounds) => {
+                let (x, y) = share(bounds, point);
+                format!("{x}%,{y}%")
+            }
+            None => format!("{},{}", point.x, point.y),
+        };
+        let mut keys = Map::new();
+        keys.insert("start".into(), point(from).into());
+        keys.insert("end".into(), point(to).into());
+        if let Action::Touch(Gesture::Swipe { duration, .. }) | Action::Swipe { duration, .. } =
+            &act.action
+        {
+            keys.insert("duration".into(), json!(duration.as_millis() as u64));
+        }
+        self.push("swipe", keys.into());
+        Ok(())
+    }
+
+    /// Scrolls as far as the run did, or until what it touched next is visible.
+    fn scroll(&mut self, at: usize) {
+        let act = &self.acts[at];
+        let direction = act.scrolls();
+        let goes_on = |act: &Act| act.scrolls().is_some() && act.scrolls() == direction;
+        if at.checked_sub(1).is_some_and(|at| goes_on(&self.acts[at]))
+            && self.steps.last().is_some_and(|step| step.name() == "scrollUntilVisible")
+        {
+            return;
+        }
+        let until = (at..self.acts.len()).find(|&at| !goes_on(&self.acts[at]));
+        let name = until.and_then(|until| self.name(until)).filter(|name| {
+            let screens = self.acts[at..until.unwrap_or(at)].iter().map(|act| &act.before);
+            let is_hidden = |screen: &Option<Rc<Screen>>| {
+                screen.as_ref().is_some_and(|screen| name.find(screen).is_empty())
+            };
+            screens.into_iter().all(is_hidden)
+        });
+        match (name, &act.action) {
+            (Some(name), _) => {
+                let element = name.written(self.naming.parameters);
+                let mut keys = Map::new();
+                keys.insert("element".into(), element);
+                if let Some(direction) = direction.filter(|direction| *direction != "down") {
+                    keys.insert("direction".into(), direction.to_uppercase().into());
+                }
+                self.push("scrollUntilVisible", keys.into());
+            }
+            (None, Action::Scroll { .. }) if direction == Some("down") => self.push_word("scroll"),
+            _ => {
+                if self.swipe(act).is_err() {
+                    let finger = match direction {
+                        Some("up") => "DOWN",
+                        Some("left") => "RIGHT",
+                        Some("right") => "LEFT",
+                        _ => "UP",
+                    };
+                    self.push("swipe", json!({ "direction": finger }));
+                }
+            }
+        }
+    }
+
+    fn typed(&mut self, at: usize, input: &TextInput) -> Result<(), String> {
+        let act = &self.acts[at];
+        let screen = act.before.as_deref();
+        let field = screen.and_then(|screen| Some((screen, screen.field(input.into.as_ref())?)));
+        let is_focused = field.is_some_and(|(screen, at)| screen.node(at).flags.focused);
+        if input.into.is_some() && !is_focused {
+            let Some(name) = self.name(at) else {
+                return Err("the field that it typed into cannot be named".into());
+            };
+            let element = name.written(self.naming.parameters);
+            self.push("tapOn", element);
+        }
+        let is_empty = field.is_some_and(|(screen, at)| {
+            let node = screen.node(at);
+            node.text.is_empty() || is_showing_hint(node)
+        });
+        if input.clear && !is_empty {
+            self.push_word("eraseText");
+        }
+        if !input.text.is_empty() {
+            let text = match secret(&input.text).filter(|_| self.naming.maestro) {
+                Some(name) => format!("${{{name}}}"),
+                None => self.naming.parameters.typed(&input.text),
+            };
+            self.push("inputText", text.into());
+        }
+        if input.submit {
+            self.push("pressKey", "Enter".into());
+        }
+        Ok(())
+    }
+
+    /// Checks what an act changed.
+    fn checks(&mut self, at: usize) {
+        let act = &self.acts[at];
+        let Some(after) = act.after.as_deref() else { return };
+        let is_last = at + 1 == self.acts.len();
+        let before = act.before.as_deref();
+        if act.scrolls().is_some() && !is_last {
+            return;
+        }
+        let types = matches!(&act.action, Action::Type(input) if !input.submit);
+        let mut found = Vec::new();
+        if let (Some((touched, Some(name))), Some(before)) = (&self.touched[at], before) {
+            found.extend(self.naming.checked(name, touched, before, after));
+        }
+        if !types || is_last {
+            let next = self.name(at + 1);
+            found.extend(self.naming.appeared(before, after, next, is_last));
+            let touched = self.acts[..at].iter().zip(&self.touched).filter_map(|(act, touched)| {
+                let (_, name) = touched.as_ref()?;
+                Some((Rc::clone(act.before.as_ref()?), name.clone()?))
+            });
+            let touched: Vec<(Rc<Screen>, Name)> = touched.collect();
+            found.extend(self.naming.gone(&touched, after));
+        }
+        for check in found {
+            let is_known = self.steps.iter().rev().take(4).any(|step| step.command == check);
+            if !is_known {
+                self.steps.push(Step { command: check, comment: None });
+            }
+        }
+    }
+}
+
+/// The text of the file.
+fn document(trace: &Trace, app: &str, parameters: &Parameters, steps: &[Step]) -> String {
+    const MAX_NAME: usize = 100;
+    let mut header = Map::new();
+    header.insert("appId".into(), app.into());
+    let goal = trace.goals.first().map(|goal| goal.request.as_str());
+    let name = trace.case.as_ref().map(|case| case.case.as_str()).or(goal);
+    if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
+        let name = thumbwire_base::truncate(name, MAX_NAME);
+        header.insert("name".into(), name.replace("${", "\\${").into());
+    }
+    if !parameters.all().is_empty() {
+        let values = parameters.all().iter().map(|one| {
+            let default = script_string(&one.value);
+            (one.name.clone(), Value::from(format!("${{{} || {default}}}", one.name)))
+        });
+        header.insert("env".into(), Value::Object(values.collect()));
+    }
+    let mut text = to_yaml(&header.into());
+    text.push_str("---\n");
+    for step in steps {
+        text.extend(step.comment.map(|comment| format!("# {comment}\n")));
+        text.push_str(&to_yaml(&json!([step.command])));
+    }
+    text
+}

@@ -1,0 +1,117 @@
+//! Assertions about what an act changed: what is new and lasts, what is checked, what is gone.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+use thumbwire_device::find::nearest;
+use thumbwire_device::text_field::is_text_field;
+
+use super::naming::{Name, Naming, Touched, texts};
+use super::recorded::Screen;
+
+/// What is in front besides apps.
+const OVERLAYS: [&str; 2] = ["com.android.systemui", "inputmethod"];
+
+impl Naming<'_> {
+    /// What is on the screen after an act, and was not before: a text with a value of the run, else
+    /// the uppermost one of a new screen. `next` is what the flow waits for anyway.
+    pub(super) fn appeared(
+        &self,
+        before: Option<&Screen>,
+        after: &Screen,
+        next: Option<&Name>,
+        is_last: bool,
+    ) -> Option<Value> {
+        let is_new_screen =
+            before.is_none_or(|before| after.snapshot.is_another_screen(&before.snapshot));
+        let mut shown: Vec<(bool, i32, &str)> = Vec::new();
+        for at in after.visible() {
+            let node = after.node(at);
+            let is_overlay = OVERLAYS.iter().any(|one| node.package.contains(one));
+            let passes = ["toast", "snackbar"];
+            let passes = passes.iter().any(|one| {
+                node.id.to_lowercase().contains(one) || node.class.to_lowercase().contains(one)
+            });
+            if (is_overlay && *node.package != *after.app) || passes || is_text_field(node) {
+                continue;
+            }
+            for text in texts(node).filter(|text| self.parameters.lasts(text)) {
+                let is_value = self.parameters.is_in(text);
+                if is_value || is_new_screen || is_last {
+                    shown.push((!is_value, after.snapshot.shown(at).top, text));
+                }
+            }
+        }
+        shown.sort();
+        let is_check = |name: &Name| {
+            let first = name.find(after).first().copied();
+            let is_visible = first.is_some_and(|at| after.snapshot.covered_by(at).is_none());
+            let was_there = before.is_some_and(|before| !name.find(before).is_empty());
+            is_visible && !was_there && next != Some(name)
+        };
+        let name = shown.into_iter().map(|(_, _, text)| Name::of_text(text)).find(is_check)?;
+        Some(json!({ "assertVisible": name.written(self.parameters) }))
+    }
+
+    /// Whether what was touched is checked now, if that changed.
+    pub(super) fn checked(
+        &self,
+        name: &Name,
+        touched: &Touched,
+        before: &Screen,
+        after: &Screen,
+    ) -> Option<Value> {
+        let &[at] = name.find(after).as_slice() else { return None };
+        let was = before.node(touched.checkable(before).or_else(|| checkbox(before, *name.find(before).first()?))?);
+        let now = checkbox(after, at)?;
+        let is = after.node(now).flags.checked;
+        if was.flags.checked == is {
+            return None;
+        }
+        let with_state = |name: &Name| {
+            let name = name.clone().checked(is);
+            (name.find(after) == [now]).then(|| json!({ "assertVisible": name.keys(self.parameters) }))
+        };
+        if let Some(check) = with_state(name) {
+            return Some(check);
+        }
+        if let Some(check) = self.name(after, &Touched::node(now)).and_then(|name| with_state(&name)) {
+            return Some(check);
+        }
+        let element = name.written(self.parameters);
+        (!self.maestro).then(|| json!({ "assertState": { "element": element, "checked": is } }))
+    }
+
+    /// What was touched on an earlier look at this screen and is not on it any more, although most
+    /// of the rest is.
+    pub(super) fn gone(&self, touched: &[(Rc<Screen>, Name)], after: &Screen) -> Option<Value> {
+        let texts_of = |screen: &Screen| -> Vec<String> {
+            let nodes = screen.visible().map(|at| screen.node(at));
+            nodes.flat_map(texts).filter(|text| self.parameters.lasts(text)).map(str::to_owned).collect()
+        };
+        let now = texts_of(after);
+        let is_same_screen = |screen: &Screen| {
+            let were = texts_of(screen);
+            let left = were.iter().filter(|text| now.contains(text)).count();
+            screen.app == after.app && were.len() > 2 && left * 3 >= were.len() * 2
+        };
+        let gone = touched.iter().rev().find(|(screen, name)| {
+            let is_item = name.text.is_some() && *name == Name::of_text(name.text.as_deref().unwrap_or_default());
+            is_item && name.find(after).is_empty() && is_same_screen(screen)
+        });
+        gone.map(|(_, name)| json!({ "assertNotVisible": name.written(self.parameters) }))
+    }
+}
+
+/// The checkbox or switch of an element: itself, around it, or the only one in its row.
+fn checkbox(screen: &Screen, at: usize) -> Option<usize> {
+    let tree = &screen.snapshot.tree;
+    nearest(tree, at, |flags| flags.checkable).or_else(|| {
+        let row = nearest(tree, at, |flags| flags.clickable)?;
+        let depth = tree.nodes[row].depth;
+        let inside = (row + 1..tree.nodes.len()).take_while(|&at| tree.nodes[at].depth > depth);
+        let mut boxes = inside.filter(|&at| tree.nodes[at].flags.checkable);
+        let only = boxes.next()?;
+        boxes.next().is_none().then_some(only)
+    })
+}

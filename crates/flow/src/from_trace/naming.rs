@@ -1,0 +1,326 @@
+//! Names the elements that a run touched, so that a flow finds them again.
+//!
+//! Start with [`Naming::name`]. A name counts only if the flow's own matching finds exactly one
+//! element for it on the recorded screen, and a tap on that one goes where the run's went.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+use thumbwire_core::snapshot::RefVisibility;
+use thumbwire_device::find::{is_slider, nearest};
+use thumbwire_device::text_field::{is_showing_hint, is_text_field};
+use thumbwire_device::{Node, Point, Rect};
+
+use super::recorded::Screen;
+use super::wording::{Parameters, escape};
+use crate::element_pattern::{ElementPattern, ElementStates, Side, TextPattern};
+
+/// What a flow says of an element.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Name {
+    /// As the screen shows it.
+    pub(super) text: Option<String>,
+    id: Option<String>,
+    class: Option<String>,
+    checked: Option<bool>,
+    index: Option<i32>,
+    near: Option<(Relation, Box<Name>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Relation {
+    Below,
+    RightOf,
+    ChildOf,
+    ContainsChild,
+    ContainsDescendants,
+}
+
+/// What a touch was for.
+pub(super) struct Touched {
+    /// The nodes that stand for it: a tap on any of them does the same.
+    nodes: Vec<usize>,
+    /// Where in it, in percent, if that matters.
+    pub(super) inside: Option<(i32, i32)>,
+}
+
+/// How elements are named in one flow.
+pub(super) struct Naming<'a> {
+    pub(super) parameters: &'a Parameters,
+    /// Whether only Maestro's keys are used.
+    pub(super) maestro: bool,
+}
+
+impl Name {
+    pub(super) fn of_text(text: &str) -> Self {
+        Self { text: Some(text.to_owned()), ..Self::default() }
+    }
+
+    fn of_id(node: &Node) -> Self {
+        let short = node.id.rsplit('/').next().unwrap_or_default();
+        Self { id: Some(short.to_owned()), ..Self::default() }
+    }
+
+    pub(super) fn checked(self, is: bool) -> Self {
+        Self { checked: Some(is), ..self }
+    }
+
+    fn near(self, relation: Relation, other: Self) -> Self {
+        let index = matches!(relation, Relation::Below | Relation::RightOf).then_some(0);
+        Self { near: Some((relation, Box::new(other))), index, ..self }
+    }
+
+    /// The pattern that the flow will have with the run's values; `None` if there is none for it.
+    pub(super) fn pattern(&self) -> Option<ElementPattern> {
+        let part = |text: &Option<String>| match text {
+            Some(text) => TextPattern::new(&escape(text)).map(Some),
+            None => Ok(None),
+        };
+        let mut pattern = ElementPattern {
+            text: part(&self.text).ok()?,
+            id: part(&self.id).ok()?,
+            class: part(&self.class).ok()?,
+            states: ElementStates { checked: self.checked, ..ElementStates::default() },
+            index: self.index,
+            ..ElementPattern::default()
+        };
+        if let Some((relation, other)) = &self.near {
+            let other = other.pattern()?;
+            match relation {
+                Relation::Below => pattern.beside.push((Side::Below, other)),
+                Relation::RightOf => pattern.beside.push((Side::RightOf, other)),
+                Relation::ChildOf => pattern.parent = Some(Box::new(other)),
+                Relation::ContainsChild => pattern.child = Some(Box::new(other)),
+                Relation::ContainsDescendants => pattern.descendants.push(other),
+            }
+        }
+        Some(pattern)
+    }
+
+    /// As a flow has it.
+    pub(super) fn written(&self, parameters: &Parameters) -> Value {
+        if let (Some(text), true) = (&self.text, *self == Self::of_text_of(self)) {
+            return parameters.pattern(text).into();
+        }
+        self.keys(parameters).into()
+    }
+
+    fn of_text_of(name: &Self) -> Self {
+        Self { text: name.text.clone(), ..Self::default() }
+    }
+
+    /// The keys of its map.
+    pub(super) fn keys(&self, parameters: &Parameters) -> Map<String, Value> {
+        let mut keys = Map::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            keys.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        put("text", self.text.as_ref().map(|text| parameters.pattern(text).into()));
+        put("id", self.id.as_ref().map(|id| escape(id).into()));
+        put("class", self.class.as_ref().map(|class| escape(class).into()));
+        put("checked", self.checked.map(Value::Bool));
+        if let Some((relation, other)) = &self.near {
+            let other = other.written(parameters);
+            match relation {
+                Relation::Below => put("below", Some(other)),
+                Relation::RightOf => put("rightOf", Some(other)),
+                Relation::ChildOf => put("childOf", Some(other)),
+                Relation::ContainsChild => put("containsChild", Some(other)),
+                Relation::ContainsDescendants => put("containsDescendants", Some(json!([other]))),
+            }
+        }
+        put("index", self.index.map(Value::from));
+        keys
+    }
+
+    /// The elements of a screen that it means, the one that a flow would take first.
+    pub(super) fn find(&self, screen: &Screen) -> Vec<usize> {
+        let snapshot = &screen.snapshot;
+        let is_shown = |at: usize| !snapshot.shown(at).is_empty();
+        self.pattern().map(|it| it.find(&snapshot.tree, &is_shown)).unwrap_or_default()
+    }
+}
+
+impl Touched {
+    /// A single element.
+    pub(super) fn node(at: usize) -> Self {
+        Self { nodes: vec![at], inside: None }
+    }
+
+    /// What was under a finger.
+    pub(super) fn at(screen: &Screen, point: Point) -> Option<Self> {
+        let snapshot = &screen.snapshot;
+        let area = |at: &usize| size(snapshot.shown(*at));
+        let under = screen.visible().filter(|&at| snapshot.shown(at).contains(point));
+        // Of equal ones, the innermost.
+        let hit = under.collect::<Vec<_>>().into_iter().rev().min_by_key(area)?;
+        let tree = &snapshot.tree;
+        let receives = |at: usize| {
+            nearest(tree, at, |flags| flags.clickable || flags.long_clickable || flags.checkable)
+        };
+        let Some(receiver) = receives(hit) else {
+            let inside = (!is_near_center(screen, hit, point)).then(|| percent(screen, hit, point));
+            return Some(Self { nodes: vec![hit], inside });
+        };
+        let reaches = |&at: &usize| {
+            let is_in = at == receiver || snapshot.is_inside(at, receiver);
+            let reached = || snapshot.tap_point(at, RefVisibility::Unknown).is_ok();
+            is_in && receives(at) == Some(receiver) && reached()
+        };
+        let nodes: Vec<usize> = (receiver..tree.nodes.len())
+            .take_while(|&at| at == receiver || tree.nodes[at].depth > tree.nodes[receiver].depth)
+            .filter(reaches)
+            .collect();
+        let is_blank = nodes.iter().all(|&at| texts(&tree.nodes[at]).next().is_none());
+        let is_wide = is_blank && size(snapshot.shown(receiver)) * 5 > size(screen.bounds);
+        let place_matters = is_slider(&tree.nodes[receiver]) || is_wide;
+        let inside = place_matters && !is_near_center(screen, receiver, point);
+        let inside = inside.then(|| percent(screen, receiver, point));
+        Some(match inside {
+            Some(inside) => Self { nodes: vec![receiver], inside: Some(inside) },
+            None => Self { nodes, inside: None },
+        })
+    }
+
+    /// The checkable element that a tap changes.
+    pub(super) fn checkable(&self, screen: &Screen) -> Option<usize> {
+        self.nodes.iter().copied().find(|&at| screen.node(at).flags.checkable)
+    }
+}
+
+impl Naming<'_> {
+    /// The first name that means one of these elements alone, the most lasting first.
+    pub(super) fn name(&self, screen: &Screen, touched: &Touched) -> Option<Name> {
+        let targets: HashSet<usize> = touched.nodes.iter().copied().collect();
+        let means_it = |name: &Name| {
+            let found = name.find(screen);
+            found.len() == 1
+                && targets.contains(&found[0])
+                && screen.snapshot.covered_by(found[0]).is_none()
+        };
+        let nodes = || touched.nodes.iter().copied();
+        let lasting = |at: usize| {
+            let texts = texts(screen.node(at)).filter(|text| self.parameters.lasts(text));
+            texts.map(Name::of_text).collect::<Vec<_>>()
+        };
+        let id = |at: usize| {
+            let node = screen.node(at);
+            (!node.id.is_empty()).then(|| Name::of_id(node))
+        };
+        let class = |at: usize| {
+            let class = screen.node(at).class.rsplit('.').next().unwrap_or_default();
+            let name = Name { class: Some(class.to_owned()), ..Name::default() };
+            (!self.maestro && !class.is_empty()).then_some(name)
+        };
+        let changing = |at: usize| texts(screen.node(at)).map(Name::of_text).collect::<Vec<_>>();
+        let own = |at: usize| lasting(at).into_iter().chain(id(at)).chain(class(at));
+        let mut found = nodes().flat_map(lasting).find(means_it);
+        found = found.or_else(|| nodes().filter_map(id).find(means_it));
+        for at in nodes() {
+            let both = || id(at).map(|id| lasting(at).into_iter().map(move |text| Name { id: id.id.clone(), ..text }));
+            found = found.or_else(|| both().into_iter().flatten().find(means_it));
+        }
+        for at in nodes() {
+            found = found.or_else(|| {
+                let anchored = own(at).flat_map(|name| self.anchored(screen, at, &name));
+                anchored.collect::<Vec<_>>().into_iter().find(means_it)
+            });
+        }
+        found = found.or_else(|| nodes().flat_map(changing).find(means_it));
+        for at in nodes() {
+            found = found.or_else(|| {
+                let names = own(at).chain(changing(at));
+                names.collect::<Vec<_>>().into_iter().find_map(|name| self.numbered(screen, at, name))
+            });
+        }
+        found.filter(means_it)
+    }
+
+    /// A name with the element's number among those that it means.
+    fn numbered(&self, screen: &Screen, at: usize, name: Name) -> Option<Name> {
+        const MAX_INDEX: i32 = 30;
+        (0..MAX_INDEX)
+            .map(|index| Name { index: Some(index), ..name.clone() })
+            .find(|name| name.find(screen) == [at])
+    }
+
+    /// A name with what is beside or above the element.
+    fn anchored(&self, screen: &Screen, at: usize, name: &Name) -> Vec<Name> {
+        const MAX_ANCHORS: usize = 6;
+        let snapshot = &screen.snapshot;
+        let parent = |&at: &usize| snapshot.tree.nodes[at].parent;
+        let text_of = |other: usize| {
+            let texts = texts(screen.node(other));
+            texts.into_iter().find(|text| self.parameters.lasts(text)).map(str::to_owned)
+        };
+        let is_apart =
+            |other: usize| other != at && !snapshot.is_inside(other, at) && !snapshot.is_inside(at, other);
+        let others: Vec<(usize, String)> = screen
+            .visible()
+            .filter(|&other| is_apart(other))
+            .filter_map(|other| Some((other, text_of(other)?)))
+            .collect();
+        let mut names = Vec::new();
+        let mut rows = std::iter::successors(parent(&at), parent);
+        let in_row = |row: usize| others.iter().filter(move |(other, _)| snapshot.is_inside(*other, row));
+        if let Some(row) = rows.find(|&row| in_row(row).next().is_some()) {
+            let node = screen.node(row);
+            let short = node.class.rsplit('.').next().unwrap_or_default();
+            let id = (!node.id.is_empty()).then(|| Name::of_id(node));
+            let class = Some(Name { class: Some(short.to_owned()), ..Name::default() });
+            let of_row = id.or(class.filter(|_| !self.maestro));
+            for (other, text) in in_row(row).take(MAX_ANCHORS) {
+                let anchor = Name::of_text(text);
+                if parent(other) == Some(row) {
+                    let row = Name::default().near(Relation::ContainsChild, anchor.clone());
+                    names.push(name.clone().near(Relation::ChildOf, row));
+                }
+                if let Some(row) = &of_row {
+                    let row = row.clone().near(Relation::ContainsDescendants, anchor.clone());
+                    names.push(name.clone().near(Relation::ChildOf, row));
+                }
+                names.push(name.clone().near(Relation::RightOf, anchor.clone()));
+                names.push(name.clone().near(Relation::Below, anchor));
+            }
+        }
+        let top = snapshot.shown(at).top;
+        let above = others.iter().filter(|(other, _)| snapshot.shown(*other).bottom <= top);
+        let above = above.max_by_key(|(other, _)| snapshot.shown(*other).bottom);
+        names.extend(above.map(|(_, text)| name.clone().near(Relation::Below, Name::of_text(text))));
+        names
+    }
+}
+
+/// The texts by which a node is known: not what a person writes or sets.
+pub(super) fn texts(node: &Node) -> impl Iterator<Item = &str> {
+    let is_set = (is_text_field(node) && !is_showing_hint(node)) || is_slider(node);
+    let own = if is_set { "" } else { &node.text };
+    let all = [own, &node.description, &node.hint];
+    all.into_iter().filter(|text| !text.trim().is_empty())
+}
+
+fn size(rect: Rect) -> i64 {
+    i64::from(rect.right - rect.left) * i64::from(rect.bottom - rect.top)
+}
+
+/// Whether a tap on the element goes about there.
+fn is_near_center(screen: &Screen, at: usize, point: Point) -> bool {
+    let rect = screen.snapshot.shown(at);
+    let center = rect.center();
+    let near = |a: i32, b: i32, length: i32| (a - b).abs() * 6 <= length;
+    near(point.x, center.x, rect.right - rect.left) && near(point.y, center.y, rect.bottom - rect.top)
+}
+
+/// Where a point is in an element, in percent.
+fn percent(screen: &Screen, at: usize, point: Point) -> (i32, i32) {
+    share(screen.node(at).bounds, point)
+}
+
+/// Where a point is in a rectangle, in percent.
+pub(super) fn share(rect: Rect, point: Point) -> (i32, i32) {
+    let part = |at: i32, from: i32, to: i32| {
+        let share = f64::from(at - from) * 100.0 / f64::from((to - from).max(1));
+        (share.round() as i32).clamp(0, 100)
+    };
+    (part(point.x, rect.left, rect.right), part(point.y, rect.top, rect.bottom))
+}

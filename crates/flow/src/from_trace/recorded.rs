@@ -1,0 +1,228 @@
+//! The acts of a recorded run, each with the screen before and after it. Looks are no acts.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use thumbwire_core::action::{Action, Controls, ElementId, Target};
+use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::trace::format::{ActionResult, StoredOutcome, StoredSnapshot, TraceRecord};
+use thumbwire_core::trace::{RecordedAction, Trace};
+use thumbwire_device::{Gesture, Node, Point, Rect, text_field};
+
+/// What a run did.
+pub(super) struct Act {
+    /// Counted from 1 in the run, looks included.
+    pub(super) action_id: u32,
+    pub(super) action: Action,
+    /// Where it touched the screen.
+    pub(super) points: Vec<Point>,
+    /// The app that it started.
+    pub(super) launched: Option<String>,
+    /// The last screen that was read before it.
+    pub(super) before: Option<Rc<Screen>>,
+    /// The last screen that was read before the next act.
+    pub(super) after: Option<Rc<Screen>>,
+}
+
+/// A screen as it was read.
+pub(super) struct Screen {
+    pub(super) snapshot: Snapshot,
+    /// The app that has most of it.
+    pub(super) app: String,
+    pub(super) bounds: Rect,
+}
+
+/// The acts of a run, without those that failed or had no effect.
+pub(super) fn acts(trace: &Trace) -> Vec<Act> {
+    let mut actions: Vec<&RecordedAction> =
+        trace.entries.iter().flat_map(|entry| &entry.actions).collect();
+    actions.sort_by_key(|action| action.action_id);
+    let (mut acts, mut screen): (Vec<Act>, Option<Rc<Screen>>) = (Vec::new(), None);
+    for action in actions {
+        if let Some(file) = action.snapshot() {
+            screen = Screen::read(trace, &file).map(Rc::new);
+            if let Some(act) = acts.last_mut() {
+                act.after = screen.clone();
+            }
+        }
+        if is_look(&action.action) || failed_without_effect(&action.end) {
+            continue;
+        }
+        let points = action.touch().unwrap_or_default();
+        let launched = match &action.end {
+            ActionResult::Outcome(StoredOutcome::Launched { app }) => Some(app.clone()),
+            _ => None,
+        };
+        acts.push(Act {
+            action_id: action.action_id,
+            action: action.action.clone(),
+            points: points.into_iter().map(|[x, y]| Point { x, y }).collect(),
+            launched,
+            before: screen.clone(),
+            after: None,
+        });
+    }
+    let mut kept: Vec<Act> = Vec::new();
+    for act in acts {
+        if kept.last().is_some_and(|last| last.is_undone_by(&act))
+            && let Some(undone) = kept.pop()
+        {
+            kept.push(Act { before: undone.before, ..act });
+        } else if !(act.is_in_vain()) {
+            kept.push(act);
+        }
+    }
+    kept
+}
+
+/// Whether an action changes nothing that a flow is about.
+fn is_look(action: &Action) -> bool {
+    let changes = action.changes_screen()
+        || matches!(action, Action::SetClipboard(_) | Action::PushFile { .. });
+    // A flow unlocks the phone when it starts.
+    !changes || matches!(action, Action::Unlock)
+}
+
+fn failed_without_effect(end: &ActionResult) -> bool {
+    matches!(end, ActionResult::Failure { may_have_happened: false, .. })
+}
+
+/// The phones that a run acted on.
+pub(super) fn phones(trace: &Trace) -> Vec<&str> {
+    let mut phones: Vec<&str> = Vec::new();
+    for line in &trace.lines {
+        if let TraceRecord::Action { device: Some(device), .. } = line
+            && !phones.contains(&&**device)
+        {
+            phones.push(device);
+        }
+    }
+    phones
+}
+
+impl Act {
+    /// The direction of the finger, if it scrolls: `None` for a swipe from the top edge, which
+    /// opens what is above the app.
+    pub(super) fn scrolls(&self) -> Option<&'static str> {
+        let is_swipe = matches!(
+            self.action,
+            Action::Touch(Gesture::Swipe { .. }) | Action::Swipe { .. } | Action::Scroll { .. }
+        );
+        if let Action::Scroll { direction, .. } = self.action {
+            return Some(direction.name());
+        }
+        let &[from, to] = self.points.as_slice() else { return None };
+        let (right, down) = (to.x - from.x, to.y - from.y);
+        let height = self.before.as_ref().map_or(0, |screen| screen.bounds.bottom);
+        match right.abs() > down.abs() {
+            _ if !is_swipe || (down > 0 && from.y * 20 < height) => None,
+            true if right > 0 => Some("left"),
+            true => Some("right"),
+            false if down > 0 => Some("up"),
+            false => Some("down"),
+        }
+    }
+
+    /// Whether it moved nothing: a list was at its end.
+    fn is_in_vain(&self) -> bool {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return false };
+        self.scrolls().is_some() && before.snapshot.tree.nodes == after.snapshot.tree.nodes
+    }
+
+    /// Whether the next act replaces what it typed.
+    fn is_undone_by(&self, next: &Self) -> bool {
+        match (&self.action, &next.action) {
+            (Action::Type(first), Action::Type(second)) => {
+                let same = |screen: &Option<Rc<Screen>>, target| screen.as_ref()?.field(target);
+                second.clear
+                    && !first.submit
+                    && first.into.is_some()
+                    && same(&self.before, first.into.as_ref())
+                        == same(&next.before, second.into.as_ref())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Screen {
+    fn read(trace: &Trace, file: &str) -> Option<Self> {
+        let stored = trace.file(file).ok()?;
+        let stored: StoredSnapshot<'_> = serde_json::from_slice(&stored).ok()?;
+        Some(Self::of(stored.into_snapshot()))
+    }
+
+    pub(super) fn of(snapshot: Snapshot) -> Self {
+        let nodes = || snapshot.tree.nodes.iter();
+        let area = |node: &Node| {
+            let Rect { left, top, right, bottom } = node.bounds;
+            i64::from(right - left) * i64::from(bottom - top)
+        };
+        let front = nodes().filter(|node| node.package != "com.android.systemui");
+        let front = front.rev().max_by_key(|node| area(node));
+        let app = front.map_or_else(String::new, |node| node.package.to_string());
+        let (right, bottom) = (|node: &Node| node.bounds.right, |node: &Node| node.bounds.bottom);
+        let bounds = Rect {
+            left: 0,
+            top: 0,
+            right: nodes().map(right).max().unwrap_or_default(),
+            bottom: nodes().map(bottom).max().unwrap_or_default(),
+        };
+        Self { snapshot, app, bounds }
+    }
+
+    pub(super) fn node(&self, at: usize) -> &Node {
+        &self.snapshot.tree.nodes[at]
+    }
+
+    /// The nodes that can be seen and tapped, in document order.
+    pub(super) fn visible(&self) -> impl Iterator<Item = usize> {
+        let snapshot = &self.snapshot;
+        (0..snapshot.tree.nodes.len())
+            .filter(|&at| !snapshot.shown(at).is_empty() && snapshot.covered_by(at).is_none())
+    }
+
+    /// The field that text was typed into: the one that was named, else the one with the focus.
+    pub(super) fn field(&self, into: Option<&Target>) -> Option<usize> {
+        let nodes = &self.snapshot.tree.nodes;
+        let named = |is: &dyn Fn(&Node) -> bool| {
+            let mut all = self.visible().filter(|&at| is(&nodes[at]));
+            let first = all.next()?;
+            all.next().is_none().then_some(first)
+        };
+        match into {
+            None => text_field::focused(&self.snapshot.tree),
+            Some(Target::Listed(ElementId::Ref(id))) => {
+                self.snapshot.refs.iter().find(|one| one.id == *id).map(|one| one.node)
+            }
+            Some(Target::Listed(ElementId::Number(number))) => {
+                Controls::of(Arc::new(self.snapshot.clone())).node_of(*number)
+            }
+            Some(Target::Named { id, text }) => named(&|node| {
+                let short = node.id.rsplit('/').next().unwrap_or_default();
+                let is_id = |id: &String| {
+                    id.rsplit('/').next() == Some(short) || *node.description == *id.as_str()
+                };
+                let is_text = |text: &String| {
+                    [&node.text, &node.hint, &node.description].into_iter().any(|it| **it == **text)
+                };
+                text_field::is_text_field(node)
+                    && id.as_ref().is_none_or(is_id)
+                    && (id.is_some() || text.as_ref().is_some_and(is_text))
+            }),
+            Some(Target::Selector { selector, index }) => {
+                let has = |wanted: &Option<String>, is: &str| {
+                    wanted.as_ref().is_none_or(|wanted| is.contains(wanted.as_str()))
+                };
+                let fits = |&at: &usize| {
+                    let node = &nodes[at];
+                    has(&selector.text, &node.text)
+                        && has(&selector.id, &node.id)
+                        && has(&selector.description, &node.description)
+                        && has(&selector.class, &node.class)
+                };
+                self.visible().filter(fits).nth(*index)
+            }
+        }
+    }
+}
