@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use thumbwire_base::visible::escape_hidden;
+use thumbwire_base::visible::{escape_hidden, has_hidden};
 
 /// The value as a YAML document.
 pub fn to_yaml(value: &Value) -> String {
@@ -81,8 +81,13 @@ fn scalar(value: &Value) -> String {
     let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.len() > 1
         && text.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.' | '/'));
-    match is_word && !OTHERS.contains(&text.to_lowercase().as_str()) {
-        true => text.clone(),
+    if is_word && !OTHERS.contains(&text.to_lowercase().as_str()) {
+        return text.clone();
+    }
+    // Between single quotes nothing is escaped, but a single quote.
+    let has_escapes = text.contains(['"', '\\']);
+    match has_escapes && !text.contains('\'') && !has_hidden(text) && !text.contains('\n') {
+        true => format!("'{text}'"),
         false => escape_hidden(&value.to_string(), |_, _| false, write_escape).into_owned(),
     }
 }

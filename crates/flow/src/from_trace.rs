@@ -22,6 +22,7 @@ use thumbwire_device::text_field::is_showing_hint;
 use thumbwire_device::{AppId, Gesture, Key};
 
 use super::parse::{key_name, read};
+use checks::ASKS_PERMISSION;
 use naming::{Name, Naming, Touched, share};
 use recorded::{Act, Screen, acts, phones};
 use wording::{Parameters, has_word, script_string};
@@ -110,7 +111,11 @@ fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
             let node = screen.node(screen.field(into.as_ref())?);
             let id = node.id.rsplit('/').next().unwrap_or_default();
             let label = [&*node.hint, &*node.description].into_iter().find(|text| !text.is_empty());
-            Some(label.unwrap_or(id).to_owned())
+            // A sentence is no name.
+            let is_name = |label: &&str| {
+                label.split_whitespace().count() <= 2 && !label.contains(char::is_numeric)
+            };
+            Some(label.filter(is_name).unwrap_or(id).to_owned())
         });
         parameters.add(text, &field.unwrap_or_default());
     }
@@ -152,6 +157,8 @@ struct Writer<'a> {
     app: Option<String>,
     /// The apps that were launched.
     launched: Vec<String>,
+    /// The screens before the acts.
+    screens: Vec<Rc<Screen>>,
     steps: Vec<Step>,
 }
 
@@ -170,8 +177,9 @@ impl<'a> Writer<'a> {
             Some((touched, name))
         });
         let touched = touched.collect();
+        let screens = acts.iter().filter_map(|act| act.before.clone()).collect();
         let (app, launched, steps) = (None, Vec::new(), Vec::new());
-        let mut writer = Self { naming, acts, touched, app, launched, steps };
+        let mut writer = Self { naming, acts, touched, app, launched, screens, steps };
         writer.begin();
         writer
     }
@@ -179,7 +187,9 @@ impl<'a> Writer<'a> {
     /// Brings the phone to where the run began.
     fn begin(&mut self) {
         let Some(first) = self.acts.first() else { return };
-        if first.launched.is_some() || matches!(first.action, Action::Stop(_) | Action::ClearData(_)) {
+        if first.launched.is_some()
+            || matches!(first.action, Action::Stop(_) | Action::ClearData(_))
+        {
             return;
         }
         let app = first.before.as_ref().map(|screen| screen.app.clone());
@@ -220,7 +230,9 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         match &act.action {
-            Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_) => self.touch(at, "tapOn", None),
+            Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_) => {
+                self.touch(at, "tapOn", None)
+            }
             Action::Touch(Gesture::DoubleTap { .. }) => self.touch(at, "doubleTapOn", None),
             Action::Touch(Gesture::LongPress { held, .. }) => {
                 let held = u64::try_from(held.as_millis()).ok().filter(|_| !maestro);
@@ -228,9 +240,14 @@ impl<'a> Writer<'a> {
             }
             Action::Touch(Gesture::Swipe { .. }) | Action::Swipe { .. } => self.swipe(act)?,
             Action::Type(input) => self.typed(at, input)?,
-            Action::Press(Key::Back) => self.push_word("back"),
             Action::Press(key) => {
-                let name = key_name(*key).map_or_else(|| key.name(), Into::into);
+                let key = Key::from_any_name(key.name().trim_start_matches("KEYCODE_"));
+                let key = key.ok_or("a flow cannot press this key")?;
+                if key == Key::Back {
+                    self.push_word("back");
+                    return Ok(());
+                }
+                let name = key_name(key).map_or_else(|| key.name(), Into::into);
                 if name.starts_with("KEYCODE_") {
                     only_ours(&format!("the key {name}"))?;
                 }
@@ -256,7 +273,10 @@ impl<'a> Writer<'a> {
                 if !(later && *granted) {
                     let value = if *granted { "allow" } else { "deny" };
                     let permissions = json!({ permission.as_str(): value });
-                    self.push("setPermissions", json!({ "appId": app, "permissions": permissions }));
+                    self.push(
+                        "setPermissions",
+                        json!({ "appId": app, "permissions": permissions }),
+                    );
                 }
             }
             Action::SetLocation(place) => {
@@ -327,7 +347,7 @@ impl<'a> Writer<'a> {
             Some(name) if inside.is_none() && held.is_none() => {
                 let element = name.written(self.naming.parameters);
                 let tap = json!({ command: element });
-                let asks = act.before.as_ref().is_some_and(|it| it.app.contains("permissioncontroller"));
+                let asks = act.before.as_ref().is_some_and(|it| it.app.contains(ASKS_PERMISSION));
                 match asks {
                     // Phones that have the permission do not ask.
                     true => self.push(
@@ -403,6 +423,8 @@ impl<'a> Writer<'a> {
                 let element = name.written(self.naming.parameters);
                 let mut keys = Map::new();
                 keys.insert("element".into(), element);
+                // At the edge of the screen it may be under the bar of the system.
+                keys.insert("centerElement".into(), true.into());
                 if let Some(direction) = direction.filter(|direction| *direction != "down") {
                     keys.insert("direction".into(), direction.to_uppercase().into());
                 }
@@ -471,7 +493,7 @@ impl<'a> Writer<'a> {
         }
         if !types || is_last {
             let next = self.name(at + 1);
-            found.extend(self.naming.appeared(before, after, next, is_last));
+            found.extend(self.naming.appeared(before, after, next, is_last, &self.screens));
             let touched = self.acts[..at].iter().zip(&self.touched).filter_map(|(act, touched)| {
                 let (_, name) = touched.as_ref()?;
                 Some((Rc::clone(act.before.as_ref()?), name.clone()?))

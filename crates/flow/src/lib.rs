@@ -52,8 +52,8 @@ pub use element_pattern::{
     ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
 };
 pub use error::{FlowError, SourceLocation};
-pub use from_trace::{WrittenFlow, from_trace};
 pub use event::{FlowEvent, StepStatus};
+pub use from_trace::{WrittenFlow, from_trace};
 pub use golden::GoldenFiles;
 pub use junit::junit;
 pub use parse::{ReadFile, plain, read};

@@ -29,8 +29,8 @@ use std::time::Duration;
 
 use thumbwire_device::AppId;
 
-pub(crate) use self::gesture::key_name;
 use self::context::{Filled, MapReader, ParseContext};
+pub(crate) use self::gesture::key_name;
 use super::error::{FlowError, Source, SourceLocation};
 use super::plan::{Case, CrashScope, Findings, Flow, FlowStep, LateStep, StepKind, Written};
 use super::script::{Parameters, ScriptEngine};

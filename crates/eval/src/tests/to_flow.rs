@@ -105,6 +105,25 @@ async fn run_flow(task: &Task, seed: u64, text: &str, answer: &str) -> Result<()
     let report = report.map_err(|error| error.to_string())?;
     let attempt = report.cases[0].attempts.last().ok_or("it did not run")?;
     if let Some(failed) = &attempt.failed {
+        if std::env::var("TO_FLOW_ONLY").is_ok() {
+            let look = thumbwire_core::action::Action::Snapshot(<_>::default());
+            if let Ok(thumbwire_core::action::Outcome::Snapshot(snapshot)) =
+                env.perform().perform(&Call::with_timeout(MAX_TIME), look).await
+            {
+                for (at, node) in snapshot.tree.nodes.iter().enumerate() {
+                    eprintln!(
+                        "{} {} {:?} {:?} {:?} {:?} {:?}",
+                        node.depth,
+                        node.class,
+                        node.id,
+                        node.text,
+                        node.description,
+                        node.bounds,
+                        snapshot.showing[at]
+                    );
+                }
+            }
+        }
         let at = failed.step.as_ref().map(|(step, at)| format!("{at}: {step}: "));
         return Err(format!("{}{}", at.unwrap_or_default(), failed.what));
     }
@@ -133,7 +152,12 @@ fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Convers
     Conversion { task: task.name, seed, oracle_acts, flow, result }
 }
 
-fn convert_all(tasks: &[Task], seeds: std::ops::Range<u64>, recorded: Recorded, maestro: bool) -> Vec<Conversion> {
+fn convert_all(
+    tasks: &[Task],
+    seeds: std::ops::Range<u64>,
+    recorded: Recorded,
+    maestro: bool,
+) -> Vec<Conversion> {
     let all: Vec<(Task, u64)> =
         tasks.iter().flat_map(|task| seeds.clone().map(move |seed| (*task, seed))).collect();
     let jobs = std::sync::Mutex::new(all.into_iter());
@@ -185,7 +209,10 @@ fn flows_of_recorded_runs_do_what_the_runs_did() {
 #[test]
 #[ignore = "minutes: all tasks, by the oracle and by the agent"]
 fn flows_of_all_tasks() {
-    let tasks = tasks::all();
+    let mut tasks = tasks::all();
+    if let Ok(only) = std::env::var("TO_FLOW_ONLY") {
+        tasks.retain(|task| task.name.contains(&only));
+    }
     let seeds = std::env::var("TO_FLOW_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
     for (recorded, maestro) in
         [(Recorded::Oracle, false), (Recorded::Oracle, true), (Recorded::Agent, false)]

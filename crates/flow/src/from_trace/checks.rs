@@ -12,6 +12,33 @@ use super::recorded::Screen;
 /// What is in front besides apps.
 const OVERLAYS: [&str; 2] = ["com.android.systemui", "inputmethod"];
 
+/// What asks for permissions on Android.
+pub(super) const ASKS_PERMISSION: &str = "permissioncontroller";
+
+/// How well a text tells that a screen is the right one.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It has a value of the run.
+    Value,
+    /// A title, or another text that does nothing.
+    Plain,
+    /// A control's text.
+    Control,
+    /// A text in a row of a list, or the description of an icon.
+    Other,
+}
+
+fn rank(screen: &Screen, at: usize, text: &str) -> Rank {
+    let node = screen.node(at);
+    let does = nearest(&screen.snapshot.tree, at, |flags| flags.clickable || flags.checkable);
+    match does {
+        _ if *node.text != *text => Rank::Other,
+        None => Rank::Plain,
+        Some(does) if does == at => Rank::Control,
+        Some(_) => Rank::Other,
+    }
+}
+
 impl Naming<'_> {
     /// What is on the screen after an act, and was not before: a text with a value of the run, else
     /// the uppermost one of a new screen. `next` is what the flow waits for anyway.
@@ -21,10 +48,15 @@ impl Naming<'_> {
         after: &Screen,
         next: Option<&Name>,
         is_last: bool,
+        others: &[Rc<Screen>],
     ) -> Option<Value> {
         let is_new_screen =
             before.is_none_or(|before| after.snapshot.is_another_screen(&before.snapshot));
-        let mut shown: Vec<(bool, i32, &str)> = Vec::new();
+        // Phones that have the permission do not ask.
+        if after.app.contains(ASKS_PERMISSION) {
+            return None;
+        }
+        let mut shown: Vec<(Rank, usize, i32, &str)> = Vec::new();
         for at in after.visible() {
             let node = after.node(at);
             let is_overlay = OVERLAYS.iter().any(|one| node.package.contains(one));
@@ -36,9 +68,14 @@ impl Naming<'_> {
                 continue;
             }
             for text in texts(node).filter(|text| self.parameters.lasts(text)) {
-                let is_value = self.parameters.is_in(text);
-                if is_value || is_new_screen || is_last {
-                    shown.push((!is_value, after.snapshot.shown(at).top, text));
+                let rank = match self.parameters.is_in(text) {
+                    true => Rank::Value,
+                    false => rank(after, at, text),
+                };
+                if rank == Rank::Value || is_new_screen || is_last {
+                    let name = Name::of_text(text);
+                    let others = others.iter().filter(|one| !name.find(one).is_empty()).count();
+                    shown.push((rank, others, after.snapshot.shown(at).top, text));
                 }
             }
         }
@@ -49,7 +86,7 @@ impl Naming<'_> {
             let was_there = before.is_some_and(|before| !name.find(before).is_empty());
             is_visible && !was_there && next != Some(name)
         };
-        let name = shown.into_iter().map(|(_, _, text)| Name::of_text(text)).find(is_check)?;
+        let name = shown.into_iter().map(|(.., text)| Name::of_text(text)).find(is_check)?;
         Some(json!({ "assertVisible": name.written(self.parameters) }))
     }
 
@@ -62,20 +99,29 @@ impl Naming<'_> {
         after: &Screen,
     ) -> Option<Value> {
         let &[at] = name.find(after).as_slice() else { return None };
-        let was = before.node(touched.checkable(before).or_else(|| checkbox(before, *name.find(before).first()?))?);
+        let was = before.node(
+            touched.checkable(before).or_else(|| checkbox(before, *name.find(before).first()?))?,
+        );
         let now = checkbox(after, at)?;
         let is = after.node(now).flags.checked;
         if was.flags.checked == is {
             return None;
         }
         let with_state = |name: &Name| {
+            // Its number counts only those that are in this state.
+            if name.has_index() {
+                return None;
+            }
             let name = name.clone().checked(is);
-            (name.find(after) == [now]).then(|| json!({ "assertVisible": name.keys(self.parameters) }))
+            (name.find(after) == [now])
+                .then(|| json!({ "assertVisible": name.keys(self.parameters) }))
         };
         if let Some(check) = with_state(name) {
             return Some(check);
         }
-        if let Some(check) = self.name(after, &Touched::node(now)).and_then(|name| with_state(&name)) {
+        if let Some(check) =
+            self.name(after, &Touched::node(now)).and_then(|name| with_state(&name))
+        {
             return Some(check);
         }
         let element = name.written(self.parameters);
@@ -87,7 +133,11 @@ impl Naming<'_> {
     pub(super) fn gone(&self, touched: &[(Rc<Screen>, Name)], after: &Screen) -> Option<Value> {
         let texts_of = |screen: &Screen| -> Vec<String> {
             let nodes = screen.visible().map(|at| screen.node(at));
-            nodes.flat_map(texts).filter(|text| self.parameters.lasts(text)).map(str::to_owned).collect()
+            nodes
+                .flat_map(texts)
+                .filter(|text| self.parameters.lasts(text))
+                .map(str::to_owned)
+                .collect()
         };
         let now = texts_of(after);
         let is_same_screen = |screen: &Screen| {
@@ -96,7 +146,8 @@ impl Naming<'_> {
             screen.app == after.app && were.len() > 2 && left * 3 >= were.len() * 2
         };
         let gone = touched.iter().rev().find(|(screen, name)| {
-            let is_item = name.text.is_some() && *name == Name::of_text(name.text.as_deref().unwrap_or_default());
+            let is_item = name.text.is_some()
+                && *name == Name::of_text(name.text.as_deref().unwrap_or_default());
             is_item && name.find(after).is_empty() && is_same_screen(screen)
         });
         gone.map(|(_, name)| json!({ "assertNotVisible": name.written(self.parameters) }))

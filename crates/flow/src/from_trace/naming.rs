@@ -65,6 +65,10 @@ impl Name {
         Self { checked: Some(is), ..self }
     }
 
+    pub(super) fn has_index(&self) -> bool {
+        self.index.is_some()
+    }
+
     fn near(self, relation: Relation, other: Self) -> Self {
         let index = matches!(relation, Relation::Below | Relation::RightOf).then_some(0);
         Self { near: Some((relation, Box::new(other))), index, ..self }
@@ -215,11 +219,17 @@ impl Naming<'_> {
         let changing = |at: usize| texts(screen.node(at)).map(Name::of_text).collect::<Vec<_>>();
         let own = |at: usize| lasting(at).into_iter().chain(id(at)).chain(class(at));
         let mut found = nodes().flat_map(lasting).find(means_it);
+        let both = |at: usize| {
+            let id = id(at).and_then(|id| id.id);
+            let texts = lasting(at).into_iter().filter(|_| id.is_some());
+            texts.map(|text| Name { id: id.clone(), ..text }).collect::<Vec<_>>()
+        };
+        let is_value =
+            |name: &Name| name.text.as_ref().is_some_and(|text| self.parameters.is_in(text));
+        let of_value = |at: usize| both(at).into_iter().filter(is_value);
+        found = found.or_else(|| nodes().flat_map(of_value).find(means_it));
         found = found.or_else(|| nodes().filter_map(id).find(means_it));
-        for at in nodes() {
-            let both = || id(at).map(|id| lasting(at).into_iter().map(move |text| Name { id: id.id.clone(), ..text }));
-            found = found.or_else(|| both().into_iter().flatten().find(means_it));
-        }
+        found = found.or_else(|| nodes().flat_map(both).find(means_it));
         for at in nodes() {
             found = found.or_else(|| {
                 let anchored = own(at).flat_map(|name| self.anchored(screen, at, &name));
@@ -230,7 +240,10 @@ impl Naming<'_> {
         for at in nodes() {
             found = found.or_else(|| {
                 let names = own(at).chain(changing(at));
-                names.collect::<Vec<_>>().into_iter().find_map(|name| self.numbered(screen, at, name))
+                names
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .find_map(|name| self.numbered(screen, at, name))
             });
         }
         found.filter(means_it)
@@ -253,16 +266,18 @@ impl Naming<'_> {
             let texts = texts(screen.node(other));
             texts.into_iter().find(|text| self.parameters.lasts(text)).map(str::to_owned)
         };
-        let is_apart =
-            |other: usize| other != at && !snapshot.is_inside(other, at) && !snapshot.is_inside(at, other);
+        let is_apart = |other: usize| {
+            other != at && !snapshot.is_inside(other, at) && !snapshot.is_inside(at, other)
+        };
         let others: Vec<(usize, String)> = screen
             .visible()
             .filter(|&other| is_apart(other))
             .filter_map(|other| Some((other, text_of(other)?)))
             .collect();
-        let mut names = Vec::new();
+        let [mut names, mut chains, mut beside] = [const { Vec::new() }; 3];
         let mut rows = std::iter::successors(parent(&at), parent);
-        let in_row = |row: usize| others.iter().filter(move |(other, _)| snapshot.is_inside(*other, row));
+        let in_row =
+            |row: usize| others.iter().filter(move |(other, _)| snapshot.is_inside(*other, row));
         if let Some(row) = rows.find(|&row| in_row(row).next().is_some()) {
             let node = screen.node(row);
             let short = node.class.rsplit('.').next().unwrap_or_default();
@@ -275,18 +290,30 @@ impl Naming<'_> {
                     let row = Name::default().near(Relation::ContainsChild, anchor.clone());
                     names.push(name.clone().near(Relation::ChildOf, row));
                 }
+                // Below the row, one inside the other.
+                let mut way = std::iter::successors(parent(other), parent);
+                let depth = way.position(|at| at == row).filter(|depth| (1..4).contains(depth));
+                if let Some(depth) = depth {
+                    let row = (0..=depth).fold(anchor.clone(), |inner, _| {
+                        Name::default().near(Relation::ContainsChild, inner)
+                    });
+                    chains.push(name.clone().near(Relation::ChildOf, row));
+                }
                 if let Some(row) = &of_row {
                     let row = row.clone().near(Relation::ContainsDescendants, anchor.clone());
                     names.push(name.clone().near(Relation::ChildOf, row));
                 }
-                names.push(name.clone().near(Relation::RightOf, anchor.clone()));
-                names.push(name.clone().near(Relation::Below, anchor));
+                beside.push(name.clone().near(Relation::RightOf, anchor.clone()));
+                beside.push(name.clone().near(Relation::Below, anchor));
             }
         }
+        names.append(&mut chains);
+        names.append(&mut beside);
         let top = snapshot.shown(at).top;
         let above = others.iter().filter(|(other, _)| snapshot.shown(*other).bottom <= top);
         let above = above.max_by_key(|(other, _)| snapshot.shown(*other).bottom);
-        names.extend(above.map(|(_, text)| name.clone().near(Relation::Below, Name::of_text(text))));
+        names
+            .extend(above.map(|(_, text)| name.clone().near(Relation::Below, Name::of_text(text))));
         names
     }
 }
@@ -308,7 +335,8 @@ fn is_near_center(screen: &Screen, at: usize, point: Point) -> bool {
     let rect = screen.snapshot.shown(at);
     let center = rect.center();
     let near = |a: i32, b: i32, length: i32| (a - b).abs() * 6 <= length;
-    near(point.x, center.x, rect.right - rect.left) && near(point.y, center.y, rect.bottom - rect.top)
+    near(point.x, center.x, rect.right - rect.left)
+        && near(point.y, center.y, rect.bottom - rect.top)
 }
 
 /// Where a point is in an element, in percent.

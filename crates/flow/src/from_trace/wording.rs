@@ -85,13 +85,37 @@ impl Parameters {
     pub(super) fn lasts(&self, text: &str) -> bool {
         /// Words of times and dates.
         const TIMES: [&str; 26] = [
-            "mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday", "wednesday",
-            "thursday", "friday", "saturday", "sunday", "today", "tomorrow", "yesterday", "now",
-            "ago", "am", "pm", "morning", "afternoon", "evening", "tonight", "noon",
+            "mon",
+            "tue",
+            "wed",
+            "thu",
+            "fri",
+            "sat",
+            "sun",
+            "monday",
+            "tuesday",
+            "wednesday",
+            "thursday",
+            "friday",
+            "saturday",
+            "sunday",
+            "today",
+            "tomorrow",
+            "yesterday",
+            "now",
+            "ago",
+            "am",
+            "pm",
+            "morning",
+            "afternoon",
+            "evening",
+            "tonight",
+            "noon",
         ];
-        let rest = self.fill(text, &str::to_owned);
+        let rest = self.0.iter().fold(text.to_owned(), |rest, one| {
+            if has_word(&rest, &one.value) { rest.replace(&one.value, " ") } else { rest }
+        });
         let length = text.trim().chars().count();
-        let rest = self.0.iter().fold(rest, |rest, one| rest.replace(&one.name, ""));
         let mut words = rest.split(|c: char| !c.is_alphanumeric());
         (2..=MAX_TEXT).contains(&length)
             && !rest.contains(char::is_numeric)
@@ -138,15 +162,15 @@ pub(super) fn escape(text: &str) -> String {
 
 /// A text as a string of JavaScript, without `$`, which Maestro would take for another script.
 pub(super) fn script_string(text: &str) -> String {
-    let mut quoted = String::from("'");
+    let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
-            '\'' | '\\' => quoted.extend(['\\', c]),
+            '"' | '\\' => quoted.extend(['\\', c]),
             c if c == '$' || c.is_control() => {
                 quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
             }
             c => quoted.push(c),
         }
     }
-    quoted + "'"
+    quoted + "\""
 }

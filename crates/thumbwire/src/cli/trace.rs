@@ -10,6 +10,8 @@ use thumbwire_core::random;
 use thumbwire_core::trace::format::FILE;
 use thumbwire_core::trace::report::{Pictures, SUITE, Suite, suite_page};
 use thumbwire_core::trace::{Trace, report, show};
+#[cfg(feature = "agent")]
+use thumbwire_flow::WrittenFlow;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -37,6 +39,19 @@ enum Verb {
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Write a run as a flow, which `thumbwire test` runs without a model
+    #[cfg(feature = "agent")]
+    ToFlow {
+        /// Directory of a run that reached its goal, or of a flow's case
+        #[arg(value_name = "RUN")]
+        run: PathBuf,
+        /// Use only commands and keys of Maestro
+        #[arg(long)]
+        maestro: bool,
+        /// New output file [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
@@ -55,8 +70,32 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
             let size = report(&run, &out)? as f64 / 1e6;
             print(&format!("{} ({size:.1} MB)\n", out.display()))?;
         }
+        #[cfg(feature = "agent")]
+        Verb::ToFlow { run, maestro, out } => to_flow(&run, maestro, out.as_deref())?,
     }
     Ok(0)
+}
+
+/// Writes the flow of a run into a file, which must not exist, or to standard output.
+#[cfg(feature = "agent")]
+fn to_flow(run: &Path, maestro: bool, out: Option<&Path>) -> Result<(), CliError> {
+    let flow = thumbwire_flow::from_trace(&open(run)?, maestro).map_err(|error| {
+        CliError::failed(format!("cannot write {} as a flow: {error}", run.display()))
+    })?;
+    let Some(out) = out else { return print(&flow.text).map_err(CliError::from) };
+    files::write_new(out, flow.text.as_bytes()).map_err(|error| {
+        let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
+        let hint = if exists { "; choose another name, or remove it first" } else { "" };
+        CliError::failed(format!("cannot write {}: {error}{hint}", out.display()))
+    })?;
+    let WrittenFlow { acts, steps, checks, places, .. } = flow;
+    print(&format!("{} ({acts} acts, {steps} steps, {checks} of them checks)\n", out.display()))?;
+    if places > 0 {
+        print(&format!(
+            "{places} steps name a place on the screen, because nothing names their element. See the comments in the file.\n"
+        ))?;
+    }
+    Ok(())
 }
 
 /// Default file name of the report.
