@@ -57,19 +57,20 @@ pub fn from_trace(trace: &Trace, maestro: bool) -> Result<WrittenFlow, String> {
         writer.act(at).map_err(|what| format!("action {} of the run: {what}", act.action_id))?;
         writer.checks(at);
     }
-    let Some(app) = writer.app.clone() else {
+    let steps = with_repeats(writer.steps);
+    let Some(app) = writer.app else {
         return Err("the run has no app: nothing in it can be repeated".into());
     };
-    let text = document(trace, &app, &parameters, &writer.steps);
+    let text = document(trace, &app, &parameters, &steps);
     let files = |_: &Path| Ok(text.clone());
     read("flow.yaml", &<_>::default(), &files).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         format!("the flow cannot be read back, which is a bug: {}", errors.join("; "))
     })?;
-    let count = |is: fn(&Step) -> bool| writer.steps.iter().filter(|step| is(step)).count();
+    let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
     Ok(WrittenFlow {
         acts: acts.len(),
-        steps: writer.steps.len(),
+        steps: steps.len(),
         checks: count(|step| step.name().starts_with("assert")),
         places: count(|step| step.comment.is_some()),
         text,
@@ -130,6 +131,7 @@ fn secret(text: &str) -> Option<&str> {
 }
 
 /// A command, and what a reader has to know about it.
+#[derive(Clone)]
 struct Step {
     command: Value,
     comment: Option<&'static str>,
@@ -269,15 +271,9 @@ impl<'a> Writer<'a> {
                 self.app.get_or_insert_with(|| app.clone());
             }
             Action::SetPermission { app: AppId(app), permission, granted } => {
-                let later = self.acts[at..].iter().any(|act| act.launched.as_ref() == Some(app));
-                if !(later && *granted) {
-                    let value = if *granted { "allow" } else { "deny" };
-                    let permissions = json!({ permission.as_str(): value });
-                    self.push(
-                        "setPermissions",
-                        json!({ "appId": app, "permissions": permissions }),
-                    );
-                }
+                let value = if *granted { "allow" } else { "deny" };
+                let permissions = json!({ permission.as_str(): value });
+                self.push("setPermissions", json!({ "appId": app, "permissions": permissions }));
             }
             Action::SetLocation(place) => {
                 let (latitude, longitude) = (place.latitude, place.longitude);
@@ -450,17 +446,18 @@ impl<'a> Writer<'a> {
         let screen = act.before.as_deref();
         let field = screen.and_then(|screen| Some((screen, screen.field(input.into.as_ref())?)));
         let is_focused = field.is_some_and(|(screen, at)| screen.node(at).flags.focused);
-        if input.into.is_some() && !is_focused {
+        let is_empty = field.is_some_and(|(screen, at)| {
+            let node = screen.node(at);
+            node.text.is_empty() || is_showing_hint(node)
+        });
+        // A tap in the middle of a text would move the cursor there.
+        if input.into.is_some() && !(is_focused && !is_empty && !input.clear) {
             let Some(name) = self.name(at) else {
                 return Err("the field that it typed into cannot be named".into());
             };
             let element = name.written(self.naming.parameters);
             self.push("tapOn", element);
         }
-        let is_empty = field.is_some_and(|(screen, at)| {
-            let node = screen.node(at);
-            node.text.is_empty() || is_showing_hint(node)
-        });
         if input.clear && !is_empty {
             self.push_word("eraseText");
         }
@@ -508,6 +505,30 @@ impl<'a> Writer<'a> {
             }
         }
     }
+}
+
+/// Joins several taps on the same element.
+fn with_repeats(steps: Vec<Step>) -> Vec<Step> {
+    /// Two taps could be taken for one double tap.
+    const MIN_REPEATS: usize = 3;
+    /// Between taps, in milliseconds. The run looked at the screen meanwhile.
+    const DELAY: u32 = 500;
+    let mut joined = Vec::new();
+    for same in steps.chunk_by(|one, other| one.command == other.command) {
+        let mut keys = match &same[0].command["tapOn"] {
+            Value::String(text) => Map::from_iter([("text".to_owned(), text.as_str().into())]),
+            Value::Object(keys) => keys.clone(),
+            _ => Map::new(),
+        };
+        if same.len() < MIN_REPEATS || keys.is_empty() {
+            joined.extend(same.iter().cloned());
+            continue;
+        }
+        keys.insert("repeat".into(), same.len().into());
+        keys.insert("delay".into(), DELAY.into());
+        joined.push(Step { command: json!({ "tapOn": keys }), comment: same[0].comment });
+    }
+    joined
 }
 
 /// The text of the file.

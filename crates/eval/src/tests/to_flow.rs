@@ -12,9 +12,11 @@ use thumbwire_core::event::{NoEvents, ObservedPerform};
 use thumbwire_core::trace::format::{GoalStart, TraceRecord};
 use thumbwire_core::trace::{Recorder, Trace};
 use thumbwire_flow::{FlowRunner, Options, WrittenFlow, from_trace, read};
+use thumbwire_virtual_android::Rule;
 use thumbwire_virtual_phone::Platform;
 
 use crate::env::{TaskEnv, TimeMode, YesUser};
+use crate::faults;
 use crate::oracle::run_script;
 use crate::phone::EvalPhone;
 use crate::policy::ScriptedPolicy;
@@ -40,10 +42,20 @@ enum Recorded {
     Oracle,
     /// The agent with the scripted policy.
     Agent,
+    /// The agent on a phone with faults of this kind.
+    Fault(&'static str),
+    /// The flow of the oracle's run.
+    Flow,
 }
 
-fn prepared(task: &Task, seed: u64) -> (TaskEnv, crate::TaskInstance) {
-    let env = TaskEnv::new(EvalPhone::new(Platform::Android, seed), &[], TimeMode::Paused, false);
+fn prepared(task: &Task, seed: u64, recorded: Recorded) -> (TaskEnv, crate::TaskInstance) {
+    let rules = match recorded {
+        Recorded::Fault(kind) => faults::rules(kind, 0.3),
+        _ => Vec::new(),
+    };
+    let rules: Vec<Rule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+    let phone = EvalPhone::new(Platform::Android, seed);
+    let env = TaskEnv::new(phone, &rules, TimeMode::Paused, false);
     let case = env.phone.world(|world| task.case(seed, world));
     env.apply(&case);
     (env, case)
@@ -56,12 +68,12 @@ async fn record(
     recorded: Recorded,
     folder: &Path,
 ) -> Result<(String, u32), String> {
-    let (env, case) = prepared(task, seed);
+    let (env, case) = prepared(task, seed, recorded);
     let recorder = Recorder::begin(folder, "2024-03-05T10:00:00Z".into()).unwrap();
     let recorder = Arc::new(recorder);
     let perform: Arc<dyn Perform> =
         Arc::new(ObservedPerform::new(env.perform(), Arc::clone(&recorder)));
-    if recorded == Recorded::Agent {
+    if matches!(recorded, Recorded::Agent | Recorded::Fault(_)) {
         let options = AgentOptions {
             pictures: ScreenshotMode::None,
             budgets: Budgets { rounds: 300, ..Budgets::default() },
@@ -87,15 +99,21 @@ async fn record(
 }
 
 /// Runs a flow on a fresh phone and judges by the task's conditions.
-async fn run_flow(task: &Task, seed: u64, text: &str, answer: &str) -> Result<(), String> {
-    let (env, case) = prepared(task, seed);
+async fn run_flow(
+    task: &Task,
+    seed: u64,
+    text: &str,
+    answer: &str,
+    folder: Option<&Path>,
+) -> Result<(), String> {
+    let (env, case) = prepared(task, seed, Recorded::Oracle);
     let before = PhoneState::of(&env.phone);
     let files = |_: &Path| Ok(text.to_owned());
     let flow = read("flow.yaml", &<_>::default(), &files)
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<String>())?;
     let runner = FlowRunner {
         perform: env.perform(),
-        options: Options { allow_reset: true, ..Options::default() },
+        options: Options { folder: folder.map(Path::to_owned), ..Options::default() },
         events: Arc::new(NoEvents),
         goals: None,
         goldens: None,
@@ -137,10 +155,18 @@ fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Convers
     let runtime = runtime().unwrap();
     let done = runtime.block_on(record(task, seed, recorded, folder.path()));
     let (answer, oracle_acts) = done.unwrap_or_else(|error| panic!("{}: {error}", task.name));
-    let trace = Trace::open(folder.path()).unwrap();
-    let flow = from_trace(&trace, maestro);
+    let mut flow = from_trace(&Trace::open(folder.path()).unwrap(), maestro);
+    if recorded == Recorded::Flow {
+        let text = flow.unwrap().text;
+        let again = tempfile::tempdir().unwrap();
+        let out = Some(again.path());
+        runtime.block_on(run_flow(task, seed, &text, &answer, out)).unwrap();
+        let case = std::fs::read_dir(again.path()).unwrap().flatten().map(|entry| entry.path());
+        let case = case.filter(|path| path.is_dir()).next().unwrap();
+        flow = from_trace(&Trace::open(&case).unwrap(), maestro);
+    }
     let result = match &flow {
-        Ok(flow) => runtime.block_on(run_flow(task, seed, &flow.text, &answer)),
+        Ok(flow) => runtime.block_on(run_flow(task, seed, &flow.text, &answer, None)),
         Err(error) => Err(format!("not converted: {error}")),
     };
     runtime.shutdown_background();
@@ -214,9 +240,16 @@ fn flows_of_all_tasks() {
         tasks.retain(|task| task.name.contains(&only));
     }
     let seeds = std::env::var("TO_FLOW_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
-    for (recorded, maestro) in
-        [(Recorded::Oracle, false), (Recorded::Oracle, true), (Recorded::Agent, false)]
-    {
+    let mut all = vec![
+        (Recorded::Oracle, false),
+        (Recorded::Oracle, true),
+        (Recorded::Agent, false),
+        (Recorded::Flow, false),
+    ];
+    if let Ok(kind) = std::env::var("TO_FLOW_FAULT") {
+        all = vec![(Recorded::Fault(kind.leak()), false)];
+    }
+    for (recorded, maestro) in all {
         let all = convert_all(&tasks, 0..seeds, recorded, maestro);
         let (_, passed, text) = summary(&all);
         println!("{text}");

@@ -18,30 +18,30 @@ pub(super) const ASKS_PERMISSION: &str = "permissioncontroller";
 /// How well a text tells that a screen is the right one.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// It has a value of the run.
-    Value,
     /// A title, or another text that does nothing.
     Plain,
     /// A control's text.
     Control,
-    /// A text in a row of a list, or the description of an icon.
-    Other,
+    /// The description of an icon.
+    Icon,
+    /// A text in a row of a list.
+    Row,
 }
 
 fn rank(screen: &Screen, at: usize, text: &str) -> Rank {
     let node = screen.node(at);
     let does = nearest(&screen.snapshot.tree, at, |flags| flags.clickable || flags.checkable);
     match does {
-        _ if *node.text != *text => Rank::Other,
+        _ if *node.text != *text => Rank::Icon,
         None => Rank::Plain,
         Some(does) if does == at => Rank::Control,
-        Some(_) => Rank::Other,
+        Some(_) => Rank::Row,
     }
 }
 
 impl Naming<'_> {
-    /// What is on the screen after an act, and was not before: a text with a value of the run, else
-    /// the uppermost one of a new screen. `next` is what the flow waits for anyway.
+    /// What is on the screen after an act, and was not before: the most telling text of a new
+    /// screen, and one with a value of the run. `next` is what the flow waits for anyway.
     pub(super) fn appeared(
         &self,
         before: Option<&Screen>,
@@ -49,45 +49,53 @@ impl Naming<'_> {
         next: Option<&Name>,
         is_last: bool,
         others: &[Rc<Screen>],
-    ) -> Option<Value> {
+    ) -> Vec<Value> {
         let is_new_screen =
             before.is_none_or(|before| after.snapshot.is_another_screen(&before.snapshot));
         // Phones that have the permission do not ask.
         if after.app.contains(ASKS_PERMISSION) {
-            return None;
+            return Vec::new();
         }
-        let mut shown: Vec<(Rank, usize, i32, &str)> = Vec::new();
+        let (mut values, mut shown) = (Vec::new(), Vec::new());
         for at in after.visible() {
             let node = after.node(at);
             let is_overlay = OVERLAYS.iter().any(|one| node.package.contains(one));
-            let passes = ["toast", "snackbar"];
-            let passes = passes.iter().any(|one| {
-                node.id.to_lowercase().contains(one) || node.class.to_lowercase().contains(one)
-            });
+            let kind = format!("{} {}", node.id, node.class).to_lowercase();
+            let passes = ["toast", "snackbar"].iter().any(|one| kind.contains(one));
             if (is_overlay && *node.package != *after.app) || passes || is_text_field(node) {
                 continue;
             }
-            for text in texts(node).filter(|text| self.parameters.lasts(text)) {
-                let rank = match self.parameters.is_in(text) {
-                    true => Rank::Value,
-                    false => rank(after, at, text),
-                };
-                if rank == Rank::Value || is_new_screen || is_last {
-                    let name = Name::of_text(text);
-                    let others = others.iter().filter(|one| !name.find(one).is_empty()).count();
-                    shown.push((rank, others, after.snapshot.shown(at).top, text));
+            for text in texts(node) {
+                let lasts = self.parameters.lasts(text);
+                match self.parameters.value_in(text) {
+                    Some(value) if !lasts => values.push((true, Name::of_part(value))),
+                    Some(_) => values.push((false, Name::of_text(text))),
+                    None if lasts && (is_new_screen || is_last) => {
+                        let name = Name::of_text(text);
+                        let count = others.iter().filter(|one| !name.find(one).is_empty()).count();
+                        let (rank, top) = (rank(after, at, text), after.snapshot.shown(at).top);
+                        // The first icon leads back, as everywhere.
+                        let place = if rank == Rank::Icon { -top } else { top };
+                        shown.push(((rank, count, place), name));
+                    }
+                    None => {}
                 }
             }
         }
-        shown.sort();
+        values.sort_by_key(|(is_part, _)| *is_part);
+        shown.sort_by(|(one, _), (other, _)| one.cmp(other));
         let is_check = |name: &Name| {
             let first = name.find(after).first().copied();
             let is_visible = first.is_some_and(|at| after.snapshot.covered_by(at).is_none());
-            let was_there = before.is_some_and(|before| !name.find(before).is_empty());
-            is_visible && !was_there && next != Some(name)
+            let is_shown = |screen: &Screen| {
+                name.find(screen).into_iter().any(|at| !is_text_field(screen.node(at)))
+            };
+            is_visible && !before.is_some_and(is_shown) && next != Some(name)
         };
-        let name = shown.into_iter().map(|(.., text)| Name::of_text(text)).find(is_check)?;
-        Some(json!({ "assertVisible": name.written(self.parameters) }))
+        let value = values.into_iter().map(|(_, name)| name).find(is_check);
+        let shown = shown.into_iter().map(|(_, name)| name).find(is_check);
+        let names = shown.into_iter().chain(value);
+        names.map(|name| json!({ "assertVisible": name.written(self.parameters) })).collect()
     }
 
     /// Whether what was touched is checked now, if that changed.

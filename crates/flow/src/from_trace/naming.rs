@@ -20,6 +20,8 @@ use crate::element_pattern::{ElementPattern, ElementStates, Side, TextPattern};
 pub(super) struct Name {
     /// As the screen shows it.
     pub(super) text: Option<String>,
+    /// Whether the text is only a part of what the screen shows.
+    is_part: bool,
     id: Option<String>,
     class: Option<String>,
     checked: Option<bool>,
@@ -56,6 +58,11 @@ impl Name {
         Self { text: Some(text.to_owned()), ..Self::default() }
     }
 
+    /// An element whose text contains this.
+    pub(super) fn of_part(text: &str) -> Self {
+        Self { is_part: true, ..Self::of_text(text) }
+    }
+
     fn of_id(node: &Node) -> Self {
         let short = node.id.rsplit('/').next().unwrap_or_default();
         Self { id: Some(short.to_owned()), ..Self::default() }
@@ -81,7 +88,11 @@ impl Name {
             None => Ok(None),
         };
         let mut pattern = ElementPattern {
-            text: part(&self.text).ok()?,
+            text: match (self.is_part, &self.text) {
+                (true, Some(text)) => TextPattern::new(&format!(".*{}.*", escape(text))).map(Some),
+                _ => part(&self.text),
+            }
+            .ok()?,
             id: part(&self.id).ok()?,
             class: part(&self.class).ok()?,
             states: ElementStates { checked: self.checked, ..ElementStates::default() },
@@ -103,14 +114,11 @@ impl Name {
 
     /// As a flow has it.
     pub(super) fn written(&self, parameters: &Parameters) -> Value {
-        if let (Some(text), true) = (&self.text, *self == Self::of_text_of(self)) {
-            return parameters.pattern(text).into();
+        match &self.text {
+            Some(text) if self.is_part => parameters.part(text).into(),
+            Some(text) if *self == Self::of_text(text) => parameters.pattern(text).into(),
+            _ => self.keys(parameters).into(),
         }
-        self.keys(parameters).into()
-    }
-
-    fn of_text_of(name: &Self) -> Self {
-        Self { text: name.text.clone(), ..Self::default() }
     }
 
     /// The keys of its map.
@@ -224,27 +232,24 @@ impl Naming<'_> {
             let texts = lasting(at).into_iter().filter(|_| id.is_some());
             texts.map(|text| Name { id: id.clone(), ..text }).collect::<Vec<_>>()
         };
-        let is_value =
-            |name: &Name| name.text.as_ref().is_some_and(|text| self.parameters.is_in(text));
+        let is_value = |name: &Name| {
+            name.text.as_ref().is_some_and(|text| self.parameters.value_in(text).is_some())
+        };
         let of_value = |at: usize| both(at).into_iter().filter(is_value);
         found = found.or_else(|| nodes().flat_map(of_value).find(means_it));
         found = found.or_else(|| nodes().filter_map(id).find(means_it));
         found = found.or_else(|| nodes().flat_map(both).find(means_it));
-        for at in nodes() {
-            found = found.or_else(|| {
-                let anchored = own(at).flat_map(|name| self.anchored(screen, at, &name));
-                anchored.collect::<Vec<_>>().into_iter().find(means_it)
-            });
-        }
+        let near = |relation: fn(&Self, &Screen, usize, &Name) -> Vec<Name>| {
+            let each = |at: usize| own(at).map(move |name| (at, name)).collect::<Vec<_>>();
+            let names = nodes().flat_map(each);
+            names.flat_map(|(at, name)| relation(self, screen, at, &name)).find(means_it)
+        };
+        found = found.or_else(|| near(Self::in_its_row));
         found = found.or_else(|| nodes().flat_map(changing).find(means_it));
+        found = found.or_else(|| near(Self::beside));
         for at in nodes() {
-            found = found.or_else(|| {
-                let names = own(at).chain(changing(at));
-                names
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .find_map(|name| self.numbered(screen, at, name))
-            });
+            let names = || own(at).chain(changing(at)).collect::<Vec<_>>().into_iter();
+            found = found.or_else(|| names().find_map(|name| self.numbered(screen, at, name)));
         }
         found.filter(means_it)
     }
@@ -257,64 +262,61 @@ impl Naming<'_> {
             .find(|name| name.find(screen) == [at])
     }
 
-    /// A name with what is beside or above the element.
-    fn anchored(&self, screen: &Screen, at: usize, name: &Name) -> Vec<Name> {
-        const MAX_ANCHORS: usize = 6;
+    /// The texts around an element, with their nodes.
+    fn around(&self, screen: &Screen, at: usize) -> Vec<(usize, Name)> {
+        let snapshot = &screen.snapshot;
+        let is_apart = |&other: &usize| {
+            let is_inside = snapshot.is_inside(other, at) || snapshot.is_inside(at, other);
+            other != at && !is_inside
+        };
+        let text_of = |other: usize| {
+            let text = texts(screen.node(other)).find(|text| self.parameters.lasts(text))?;
+            Some((other, Name::of_text(text)))
+        };
+        screen.visible().filter(is_apart).filter_map(text_of).collect()
+    }
+
+    /// A name with a text of the same row, which has the element and the text inside it.
+    fn in_its_row(&self, screen: &Screen, at: usize, name: &Name) -> Vec<Name> {
+        /// How deep in a row a text is.
+        const MAX_DEPTH: usize = 4;
         let snapshot = &screen.snapshot;
         let parent = |&at: &usize| snapshot.tree.nodes[at].parent;
-        let text_of = |other: usize| {
-            let texts = texts(screen.node(other));
-            texts.into_iter().find(|text| self.parameters.lasts(text)).map(str::to_owned)
-        };
-        let is_apart = |other: usize| {
-            other != at && !snapshot.is_inside(other, at) && !snapshot.is_inside(at, other)
-        };
-        let others: Vec<(usize, String)> = screen
-            .visible()
-            .filter(|&other| is_apart(other))
-            .filter_map(|other| Some((other, text_of(other)?)))
-            .collect();
-        let [mut names, mut chains, mut beside] = [const { Vec::new() }; 3];
+        let around = self.around(screen, at);
         let mut rows = std::iter::successors(parent(&at), parent);
-        let in_row =
-            |row: usize| others.iter().filter(move |(other, _)| snapshot.is_inside(*other, row));
-        if let Some(row) = rows.find(|&row| in_row(row).next().is_some()) {
-            let node = screen.node(row);
-            let short = node.class.rsplit('.').next().unwrap_or_default();
-            let id = (!node.id.is_empty()).then(|| Name::of_id(node));
-            let class = Some(Name { class: Some(short.to_owned()), ..Name::default() });
-            let of_row = id.or(class.filter(|_| !self.maestro));
-            for (other, text) in in_row(row).take(MAX_ANCHORS) {
-                let anchor = Name::of_text(text);
-                if parent(other) == Some(row) {
-                    let row = Name::default().near(Relation::ContainsChild, anchor.clone());
-                    names.push(name.clone().near(Relation::ChildOf, row));
-                }
-                // Below the row, one inside the other.
-                let mut way = std::iter::successors(parent(other), parent);
-                let depth = way.position(|at| at == row).filter(|depth| (1..4).contains(depth));
-                if let Some(depth) = depth {
-                    let row = (0..=depth).fold(anchor.clone(), |inner, _| {
-                        Name::default().near(Relation::ContainsChild, inner)
-                    });
-                    chains.push(name.clone().near(Relation::ChildOf, row));
-                }
-                if let Some(row) = &of_row {
-                    let row = row.clone().near(Relation::ContainsDescendants, anchor.clone());
-                    names.push(name.clone().near(Relation::ChildOf, row));
-                }
-                beside.push(name.clone().near(Relation::RightOf, anchor.clone()));
-                beside.push(name.clone().near(Relation::Below, anchor));
+        let has_text = |row: usize| around.iter().any(|(other, _)| snapshot.is_inside(*other, row));
+        let Some(row) = rows.find(|&row| has_text(row)) else { return Vec::new() };
+        let (mut chains, mut of_rows) = (Vec::new(), Vec::new());
+        for (other, anchor) in around.iter().filter(|(other, _)| snapshot.is_inside(*other, row)) {
+            let mut way = std::iter::successors(parent(other), parent);
+            let depth = way.position(|at| at == row).filter(|depth| *depth < MAX_DEPTH);
+            let contains = |inner| Name::default().near(Relation::ContainsChild, inner);
+            let chain = depth.map(|depth| (0..=depth).fold(anchor.clone(), |it, _| contains(it)));
+            chains.extend(chain.map(|row| name.clone().near(Relation::ChildOf, row)));
+            if !screen.node(row).id.is_empty() {
+                let row = Name::of_id(screen.node(row));
+                let row = row.near(Relation::ContainsDescendants, anchor.clone());
+                of_rows.push(name.clone().near(Relation::ChildOf, row));
             }
         }
-        names.append(&mut chains);
-        names.append(&mut beside);
-        let top = snapshot.shown(at).top;
-        let above = others.iter().filter(|(other, _)| snapshot.shown(*other).bottom <= top);
-        let above = above.max_by_key(|(other, _)| snapshot.shown(*other).bottom);
-        names
-            .extend(above.map(|(_, text)| name.clone().near(Relation::Below, Name::of_text(text))));
-        names
+        chains.extend(of_rows);
+        chains
+    }
+
+    /// A name with the nearest text above the element, or with one on its left.
+    fn beside(&self, screen: &Screen, at: usize, name: &Name) -> Vec<Name> {
+        let shown = |other: usize| screen.snapshot.shown(other);
+        let is = shown(at);
+        let around = self.around(screen, at);
+        let above = around.iter().filter(|(other, _)| shown(*other).bottom <= is.top);
+        let above = above.max_by_key(|(other, _)| shown(*other).bottom);
+        let left = around.iter().filter(|(other, _)| {
+            shown(*other).right <= is.left
+                && shown(*other).contains(Point { y: is.center().y, ..shown(*other).center() })
+        });
+        let above = above.map(|(_, text)| name.clone().near(Relation::Below, text.clone()));
+        let left = left.map(|(_, text)| name.clone().near(Relation::RightOf, text.clone()));
+        above.into_iter().chain(left).collect()
     }
 }
 

@@ -62,6 +62,12 @@ pub(super) fn acts(trace: &Trace) -> Vec<Act> {
             after: None,
         });
     }
+    // A flow's `launchApp` grants all permissions.
+    let launched: Vec<String> = acts.iter().filter_map(|act| act.launched.clone()).collect();
+    acts.retain(|act| match &act.action {
+        Action::SetPermission { app, granted: true, .. } => !launched.contains(&app.0),
+        _ => true,
+    });
     let mut kept: Vec<Act> = Vec::new();
     for act in acts {
         if kept.last().is_some_and(|last| last.is_undone_by(&act))

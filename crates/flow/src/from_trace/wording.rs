@@ -39,7 +39,6 @@ impl Parameters {
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free);
         let (name, value) = (name.unwrap_or(base), value.to_owned());
         self.0.push(Parameter { name, value });
-        self.0.sort_by_key(|one| std::cmp::Reverse(one.value.len()));
     }
 
     /// A text with parameters for the values in it, and `escape` for the rest.
@@ -47,7 +46,8 @@ impl Parameters {
         let mut written = String::new();
         let (mut from, mut at) = (0, 0);
         while let Some(next) = text[at..].chars().next() {
-            let found = self.0.iter().find(|one| is_word_at(text, at, &one.value));
+            let found = self.0.iter().filter(|one| is_word_at(text, at, &one.value));
+            let found = found.max_by_key(|one| one.value.len());
             let before = &text[from..at];
             match found.filter(|_| !before.ends_with(['\\', '$'])) {
                 Some(one) => {
@@ -79,6 +79,13 @@ impl Parameters {
             return escape(text);
         }
         self.fill(text, &escape)
+    }
+
+    /// A pattern for texts that contain a value.
+    pub(super) fn part(&self, value: &str) -> String {
+        let known = self.0.iter().find(|one| one.value == value && escape(value) == value);
+        let inside = known.map_or_else(|| escape(value), |one| format!("${{{}}}", one.name));
+        format!(".*{inside}.*")
     }
 
     /// Whether a text will be the same next time: no clock, date or counter.
@@ -126,9 +133,10 @@ impl Parameters {
             && !has_hidden(text)
     }
 
-    /// Whether a text has one of the values.
-    pub(super) fn is_in(&self, text: &str) -> bool {
-        self.0.iter().any(|one| has_word(text, &one.value))
+    /// The longest of the values that a text has.
+    pub(super) fn value_in(&self, text: &str) -> Option<&str> {
+        let found = self.0.iter().filter(|one| has_word(text, &one.value));
+        found.map(|one| one.value.as_str()).max_by_key(|value| value.len())
     }
 }
 

@@ -18,7 +18,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 }
 
 /// The commands whose help is a golden.
-const VERBS: [&str; 23] = [
+const VERBS: [&str; 24] = [
     "",
     "serve",
     "run",
@@ -42,6 +42,7 @@ const VERBS: [&str; 23] = [
     "fleet watch",
     "fleet demo",
     "trace",
+    "trace to-flow",
 ];
 
 #[test]
