@@ -147,18 +147,23 @@ fn state(is: bool, wanted: bool, name: &str) -> Result<(), String> {
     if is == wanted { Ok(()) } else { Err(format!("is {}{name}", if is { "" } else { "not " })) }
 }
 
-/// Whether an element is checked: itself, its ancestor, or the only checkbox in its row.
+/// Whether an element is checked.
 fn is_checked(tree: &Tree, at: usize) -> Option<bool> {
+    checkbox(tree, at).map(|at| tree.nodes[at].flags.checked)
+}
+
+/// The checkbox or switch of an element: itself, its ancestor, or the only one in its row.
+pub(super) fn checkbox(tree: &Tree, at: usize) -> Option<usize> {
     let checkable = |flags: Flags| flags.checkable;
     if let Some(box_at) = find::nearest(tree, at, checkable) {
-        return Some(tree.nodes[box_at].flags.checked);
+        return Some(box_at);
     }
     let row = find::nearest(tree, at, |flags| flags.clickable)?;
     let depth = tree.nodes[row].depth;
-    let below = tree.nodes[row + 1..].iter().take_while(|node| node.depth > depth);
-    let mut boxes = below.filter(|node| node.flags.checkable);
+    let below = (row + 1..tree.nodes.len()).take_while(|&at| tree.nodes[at].depth > depth);
+    let mut boxes = below.filter(|&at| checkable(tree.nodes[at].flags));
     let only = boxes.next()?;
-    boxes.next().is_none().then_some(only.flags.checked)
+    boxes.next().is_none().then_some(only)
 }
 
 #[cfg(test)]

@@ -19,11 +19,10 @@ use thumbwire_core::action::{Action, TextInput};
 use thumbwire_core::trace::{REDACTED, Trace};
 use thumbwire_core::yaml::to_yaml;
 use thumbwire_device::text_field::is_showing_hint;
-use thumbwire_device::{AppId, Gesture, Key};
+use thumbwire_device::{AppId, Gesture, Key, Orientation};
 
 use super::parse::{key_name, read};
-use checks::ASKS_PERMISSION;
-use naming::{Name, Naming, Touched, share};
+use naming::{Name, Naming, Touched};
 use recorded::{Act, Screen, acts, phones};
 use wording::{Parameters, has_word, script_string};
 
@@ -121,6 +120,11 @@ fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
         parameters.add(text, &field.unwrap_or_default());
     }
     Ok(parameters)
+}
+
+/// An id of an app, which a file may have made up.
+fn app_id(app: &str) -> Result<String, String> {
+    AppId::parse(app).map(|app| app.0).map_err(|_| format!("{app:?} is not the id of an app"))
 }
 
 /// The name of the secret that a text is: `{{PIN}}`.
@@ -262,6 +266,7 @@ impl<'a> Writer<'a> {
                 self.push("openLink", url.into());
             }
             Action::Stop(AppId(app)) | Action::ClearData(AppId(app)) => {
+                app_id(app)?;
                 // A launch of it comes next, and does this too.
                 if self.acts.get(at + 1).is_none_or(|next| next.launched.as_ref() != Some(app)) {
                     let is_stop = matches!(act.action, Action::Stop(_));
@@ -272,16 +277,16 @@ impl<'a> Writer<'a> {
             }
             Action::SetPermission { app: AppId(app), permission, granted } => {
                 let value = if *granted { "allow" } else { "deny" };
-                let permissions = json!({ permission.as_str(): value });
-                self.push("setPermissions", json!({ "appId": app, "permissions": permissions }));
+                let permissions = json!({ app_id(permission)?: value });
+                let keys = json!({ "appId": app_id(app)?, "permissions": permissions });
+                self.push("setPermissions", keys);
             }
             Action::SetLocation(place) => {
-                let (latitude, longitude) = (place.latitude, place.longitude);
-                self.push("setLocation", json!({ "latitude": latitude, "longitude": longitude }));
+                self.push("setLocation", json!(place));
             }
             Action::SetOrientation(orientation) => {
-                let name = orientation.name().to_uppercase();
-                let name = if name.starts_with('L') { "LANDSCAPE_LEFT" } else { "PORTRAIT" };
+                let is_portrait = *orientation == Orientation::Portrait;
+                let name = if is_portrait { "PORTRAIT" } else { "LANDSCAPE_LEFT" };
                 self.push("setOrientation", name.into());
             }
             Action::SetClipboard(text) => {
@@ -297,34 +302,32 @@ impl<'a> Writer<'a> {
     /// Starts an app: afresh at first, later as it was left.
     fn launch(&mut self, at: usize) -> Result<(), String> {
         let act = &self.acts[at];
-        let app = act.launched.clone().ok_or("it is not known which app it launched")?;
+        let app = act.launched.as_deref().ok_or("it is not known which app it launched")?;
+        let app = app_id(app)?;
         let before = at.checked_sub(1).map(|at| &self.acts[at].action);
         let mut keys = Map::new();
         if self.app.as_ref().is_some_and(|own| *own != app) {
             keys.insert("appId".into(), app.as_str().into());
         }
-        let is = |action: &dyn Fn(&AppId) -> bool| match before {
-            Some(Action::Stop(of) | Action::ClearData(of)) => action(of),
-            _ => false,
-        };
-        let (is_cleared, is_stopped) = match before {
-            Some(Action::ClearData(_)) => (is(&|of| of.0 == app), false),
-            _ => (false, is(&|of| of.0 == app)),
-        };
-        if is_cleared {
-            keys.insert("clearState".into(), true.into());
-        } else if self.launched.contains(&app) && !is_stopped {
-            keys.insert("stopApp".into(), false.into());
+        match before {
+            Some(Action::ClearData(AppId(of))) if *of == app => {
+                keys.insert("clearState".into(), true.into());
+            }
+            Some(Action::Stop(AppId(of))) if *of == app => {}
+            _ if self.launched.contains(&app) => {
+                keys.insert("stopApp".into(), false.into());
+            }
+            _ => {}
         }
         if let Action::LaunchWith { arguments, .. } = &act.action {
-            let value = |value: &thumbwire_device::LaunchValue| json!(value);
-            let all = arguments.iter().map(|one| (one.name.clone(), value(&one.value)));
+            let text = |text: String| self.naming.parameters.typed(&text);
+            let all = arguments
+                .iter()
+                .map(|one| (text(one.name.clone()), text(one.value.to_string()).into()));
             keys.insert("arguments".into(), Value::Object(all.collect()));
         }
         self.app.get_or_insert_with(|| app.clone());
-        if !self.launched.contains(&app) {
-            self.launched.push(app);
-        }
+        self.launched.push(app);
         match keys.is_empty() {
             true => self.push_word("launchApp"),
             false => self.push("launchApp", keys.into()),
@@ -334,65 +337,44 @@ impl<'a> Writer<'a> {
 
     fn touch(&mut self, at: usize, command: &str, held: Option<u64>) {
         let act = &self.acts[at];
-        let found = self.touched[at].as_ref();
-        let name = found.and_then(|(_, name)| name.as_ref());
-        let inside = found.and_then(|(touched, _)| touched.inside);
-        let percent = |(x, y): (i32, i32)| Value::from(format!("{x}%,{y}%"));
-        let mut comment = None;
-        let mut keys = match name {
-            Some(name) if inside.is_none() && held.is_none() => {
-                let element = name.written(self.naming.parameters);
-                let tap = json!({ command: element });
-                let asks = act.before.as_ref().is_some_and(|it| it.app.contains(ASKS_PERMISSION));
-                match asks {
-                    // Phones that have the permission do not ask.
-                    true => self.push(
-                        "runFlow",
-                        json!({ "when": { "visible": element }, "commands": [tap] }),
-                    ),
-                    false => self.steps.push(Step { command: tap, comment: None }),
-                }
-                return;
-            }
-            Some(name) => name.keys(self.naming.parameters),
-            None => {
-                comment = Some(NO_NAME);
-                let screen = act.before.as_ref().map(|screen| screen.bounds);
-                let point = match screen.filter(|bounds| !bounds.is_empty()) {
-                    Some(bounds) => percent(share(bounds, act.points[0])),
-                    None => format!("{},{}", act.points[0].x, act.points[0].y).into(),
-                };
-                Map::from_iter([("point".to_owned(), point)])
-            }
+        let (inside, name) = match &self.touched[at] {
+            Some((touched, Some(name))) => (touched.inside.clone(), Some(name)),
+            _ => (None, None),
         };
-        if let (Some(inside), Some(_)) = (inside, name) {
-            keys.insert("point".into(), percent(inside));
-        }
+        let point = inside.or_else(|| name.is_none().then(|| act.place(act.points[0])));
+        let mut keys = name.map(|name| name.keys(self.naming.parameters)).unwrap_or_default();
+        keys.extend(point.map(|point| ("point".to_owned(), point.into())));
         keys.extend(held.map(|held| ("duration".to_owned(), held.into())));
-        self.steps.push(Step { command: json!({ command: keys }), comment });
+        let element = name.map(|name| name.written(self.naming.parameters));
+        let arguments = match &element {
+            Some(Value::String(text)) if keys.len() == 1 => text.as_str().into(),
+            _ => Value::Object(keys),
+        };
+        let tap = json!({ command: arguments });
+        let asks = act.before.as_ref().is_some_and(|screen| screen.asks_permission());
+        match element.filter(|_| asks) {
+            // Phones that have the permission do not ask.
+            Some(element) => {
+                self.push("runFlow", json!({ "when": { "visible": element }, "commands": [tap] }));
+            }
+            None => {
+                let comment = name.is_none().then_some(NO_NAME);
+                self.steps.push(Step { command: tap, comment });
+            }
+        }
     }
 
     fn swipe(&mut self, act: &Act) -> Result<(), String> {
-        let bounds = act.before.as_ref().map(|screen| screen.bounds);
         let &[from, to] = act.points.as_slice() else {
             return Err("it is not known where it swiped".into());
         };
-        let point = |point| match bounds.filter(|bounds| !bounds.is_empty()) {
-            Some(bounds) => {
-                let (x, y) = share(bounds, point);
-                format!("{x}%,{y}%")
-            }
-            None => format!("{},{}", point.x, point.y),
-        };
-        let mut keys = Map::new();
-        keys.insert("start".into(), point(from).into());
-        keys.insert("end".into(), point(to).into());
+        let mut keys = json!({ "start": act.place(from), "end": act.place(to) });
         if let Action::Touch(Gesture::Swipe { duration, .. }) | Action::Swipe { duration, .. } =
             &act.action
         {
-            keys.insert("duration".into(), json!(duration.as_millis() as u64));
+            keys["duration"] = json!(duration.as_millis() as u64);
         }
-        self.push("swipe", keys.into());
+        self.push("swipe", keys);
         Ok(())
     }
 
@@ -407,36 +389,33 @@ impl<'a> Writer<'a> {
             return;
         }
         let until = (at..self.acts.len()).find(|&at| !goes_on(&self.acts[at]));
-        let name = until.and_then(|until| self.name(until)).filter(|name| {
+        let name = until.and_then(|until| self.name(until)).cloned().filter(|name| {
             let screens = self.acts[at..until.unwrap_or(at)].iter().map(|act| &act.before);
             let is_hidden = |screen: &Option<Rc<Screen>>| {
                 screen.as_ref().is_some_and(|screen| name.find(screen).is_empty())
             };
             screens.into_iter().all(is_hidden)
         });
-        match (name, &act.action) {
-            (Some(name), _) => {
-                let element = name.written(self.naming.parameters);
-                let mut keys = Map::new();
-                keys.insert("element".into(), element);
+        match name {
+            Some(name) => {
                 // At the edge of the screen it may be under the bar of the system.
-                keys.insert("centerElement".into(), true.into());
+                let element = name.written(self.naming.parameters);
+                let mut keys = json!({ "element": element, "centerElement": true });
                 if let Some(direction) = direction.filter(|direction| *direction != "down") {
-                    keys.insert("direction".into(), direction.to_uppercase().into());
+                    keys["direction"] = direction.to_uppercase().into();
                 }
-                self.push("scrollUntilVisible", keys.into());
+                self.push("scrollUntilVisible", keys);
             }
-            (None, Action::Scroll { .. }) if direction == Some("down") => self.push_word("scroll"),
-            _ => {
-                if self.swipe(act).is_err() {
-                    let finger = match direction {
-                        Some("up") => "DOWN",
-                        Some("left") => "RIGHT",
-                        Some("right") => "LEFT",
-                        _ => "UP",
-                    };
-                    self.push("swipe", json!({ "direction": finger }));
-                }
+            None if self.swipe(act).is_ok() => {}
+            None if direction == Some("down") => self.push_word("scroll"),
+            // The finger moves the other way.
+            None => {
+                let fingers = [("up", "DOWN"), ("left", "RIGHT"), ("right", "LEFT")];
+                let finger = fingers.iter().find(|(name, _)| Some(*name) == direction);
+                self.push(
+                    "swipe",
+                    json!({ "direction": finger.map_or("UP", |(_, finger)| finger) }),
+                );
             }
         }
     }
@@ -485,8 +464,8 @@ impl<'a> Writer<'a> {
         }
         let types = matches!(&act.action, Action::Type(input) if !input.submit);
         let mut found = Vec::new();
-        if let (Some((touched, Some(name))), Some(before)) = (&self.touched[at], before) {
-            found.extend(self.naming.checked(name, touched, before, after));
+        if let (Some(name), Some(before)) = (self.name(at), before) {
+            found.extend(self.naming.checked(name, before, after));
         }
         if !types || is_last {
             let next = self.name(at + 1);

@@ -8,12 +8,10 @@ use thumbwire_device::text_field::is_text_field;
 
 use super::naming::{Name, Naming, Touched, texts};
 use super::recorded::Screen;
+use crate::assert::checkbox;
 
 /// What is in front besides apps.
 const OVERLAYS: [&str; 2] = ["com.android.systemui", "inputmethod"];
-
-/// What asks for permissions on Android.
-pub(super) const ASKS_PERMISSION: &str = "permissioncontroller";
 
 /// How well a text tells that a screen is the right one.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +51,7 @@ impl Naming<'_> {
         let is_new_screen =
             before.is_none_or(|before| after.snapshot.is_another_screen(&before.snapshot));
         // Phones that have the permission do not ask.
-        if after.app.contains(ASKS_PERMISSION) {
+        if after.asks_permission() {
             return Vec::new();
         }
         let (mut values, mut shown) = (Vec::new(), Vec::new());
@@ -99,41 +97,26 @@ impl Naming<'_> {
     }
 
     /// Whether what was touched is checked now, if that changed.
-    pub(super) fn checked(
-        &self,
-        name: &Name,
-        touched: &Touched,
-        before: &Screen,
-        after: &Screen,
-    ) -> Option<Value> {
-        let &[at] = name.find(after).as_slice() else { return None };
-        let was = before.node(
-            touched.checkable(before).or_else(|| checkbox(before, *name.find(before).first()?))?,
-        );
-        let now = checkbox(after, at)?;
-        let is = after.node(now).flags.checked;
-        if was.flags.checked == is {
-            return None;
-        }
-        let with_state = |name: &Name| {
-            // Its number counts only those that are in this state.
-            if name.has_index() {
-                return None;
-            }
-            let name = name.clone().checked(is);
-            (name.find(after) == [now])
-                .then(|| json!({ "assertVisible": name.keys(self.parameters) }))
+    pub(super) fn checked(&self, name: &Name, before: &Screen, after: &Screen) -> Option<Value> {
+        let state = |screen: &Screen| {
+            let &[at] = name.find(screen).as_slice() else { return None };
+            let found = checkbox(&screen.snapshot.tree, at)?;
+            Some((found, screen.node(found).flags.checked))
         };
-        if let Some(check) = with_state(name) {
-            return Some(check);
-        }
-        if let Some(check) =
-            self.name(after, &Touched::node(now)).and_then(|name| with_state(&name))
-        {
-            return Some(check);
-        }
-        let element = name.written(self.parameters);
-        (!self.maestro).then(|| json!({ "assertState": { "element": element, "checked": is } }))
+        let ((_, was), (now, is)) = (state(before)?, state(after)?);
+        let with_state = |name: Name| {
+            // An index would count only those that are in this state.
+            let name = Some(name).filter(|name| !name.has_index())?.checked(is);
+            let keys = || json!({ "assertVisible": name.keys(self.parameters) });
+            (name.find(after) == [now]).then(keys)
+        };
+        let ours = || {
+            let element = name.written(self.parameters);
+            (!self.maestro).then(|| json!({ "assertState": { "element": element, "checked": is } }))
+        };
+        let other = || self.name(after, &Touched::node(now)).and_then(with_state);
+        let check = || with_state(name.clone()).or_else(other).or_else(ours);
+        if was == is { None } else { check() }
     }
 
     /// What was touched on an earlier look at this screen and is not on it any more, although most
@@ -160,17 +143,4 @@ impl Naming<'_> {
         });
         gone.map(|(_, name)| json!({ "assertNotVisible": name.written(self.parameters) }))
     }
-}
-
-/// The checkbox or switch of an element: itself, around it, or the only one in its row.
-fn checkbox(screen: &Screen, at: usize) -> Option<usize> {
-    let tree = &screen.snapshot.tree;
-    nearest(tree, at, |flags| flags.checkable).or_else(|| {
-        let row = nearest(tree, at, |flags| flags.clickable)?;
-        let depth = tree.nodes[row].depth;
-        let inside = (row + 1..tree.nodes.len()).take_while(|&at| tree.nodes[at].depth > depth);
-        let mut boxes = inside.filter(|&at| tree.nodes[at].flags.checkable);
-        let only = boxes.next()?;
-        boxes.next().is_none().then_some(only)
-    })
 }

@@ -11,7 +11,7 @@ use thumbwire_device::find::{is_slider, nearest};
 use thumbwire_device::text_field::{is_showing_hint, is_text_field};
 use thumbwire_device::{Node, Point, Rect};
 
-use super::recorded::Screen;
+use super::recorded::{Screen, share};
 use super::wording::{Parameters, escape};
 use crate::element_pattern::{ElementPattern, ElementStates, Side, TextPattern};
 
@@ -43,7 +43,7 @@ pub(super) struct Touched {
     /// The nodes that stand for it: a tap on any of them does the same.
     nodes: Vec<usize>,
     /// Where in it, in percent, if that matters.
-    pub(super) inside: Option<(i32, i32)>,
+    pub(super) inside: Option<String>,
 }
 
 /// How elements are named in one flow.
@@ -171,7 +171,8 @@ impl Touched {
             nearest(tree, at, |flags| flags.clickable || flags.long_clickable || flags.checkable)
         };
         let Some(receiver) = receives(hit) else {
-            let inside = (!is_near_center(screen, hit, point)).then(|| percent(screen, hit, point));
+            let is_off = !is_near_center(screen, hit, point);
+            let inside = is_off.then(|| share(screen.node(hit).bounds, point));
             return Some(Self { nodes: vec![hit], inside });
         };
         let reaches = |&at: &usize| {
@@ -187,16 +188,9 @@ impl Touched {
         let is_wide = is_blank && size(snapshot.shown(receiver)) * 5 > size(screen.bounds);
         let place_matters = is_slider(&tree.nodes[receiver]) || is_wide;
         let inside = place_matters && !is_near_center(screen, receiver, point);
-        let inside = inside.then(|| percent(screen, receiver, point));
-        Some(match inside {
-            Some(inside) => Self { nodes: vec![receiver], inside: Some(inside) },
-            None => Self { nodes, inside: None },
-        })
-    }
-
-    /// The checkable element that a tap changes.
-    pub(super) fn checkable(&self, screen: &Screen) -> Option<usize> {
-        self.nodes.iter().copied().find(|&at| screen.node(at).flags.checkable)
+        let inside = inside.then(|| share(screen.node(receiver).bounds, point));
+        let nodes = if inside.is_some() { vec![receiver] } else { nodes };
+        Some(Self { nodes, inside })
     }
 }
 
@@ -339,18 +333,4 @@ fn is_near_center(screen: &Screen, at: usize, point: Point) -> bool {
     let near = |a: i32, b: i32, length: i32| (a - b).abs() * 6 <= length;
     near(point.x, center.x, rect.right - rect.left)
         && near(point.y, center.y, rect.bottom - rect.top)
-}
-
-/// Where a point is in an element, in percent.
-fn percent(screen: &Screen, at: usize, point: Point) -> (i32, i32) {
-    share(screen.node(at).bounds, point)
-}
-
-/// Where a point is in a rectangle, in percent.
-pub(super) fn share(rect: Rect, point: Point) -> (i32, i32) {
-    let part = |at: i32, from: i32, to: i32| {
-        let share = f64::from(at - from) * 100.0 / f64::from((to - from).max(1));
-        (share.round() as i32).clamp(0, 100)
-    };
-    (part(point.x, rect.left, rect.right), part(point.y, rect.top, rect.bottom))
 }

@@ -129,6 +129,15 @@ impl Act {
         }
     }
 
+    /// A point of the screen in percent, in pixels if its size is not known.
+    pub(super) fn place(&self, point: Point) -> String {
+        let bounds = self.before.as_ref().map(|screen| screen.bounds);
+        match bounds.filter(|bounds| !bounds.is_empty()) {
+            Some(bounds) => share(bounds, point),
+            None => format!("{},{}", point.x, point.y),
+        }
+    }
+
     /// Whether it moved nothing: a list was at its end.
     fn is_in_vain(&self) -> bool {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return false };
@@ -177,6 +186,11 @@ impl Screen {
         Self { snapshot, app, bounds }
     }
 
+    /// Whether the system asks for a permission.
+    pub(super) fn asks_permission(&self) -> bool {
+        ["permissioncontroller", "packageinstaller"].iter().any(|one| self.app.contains(one))
+    }
+
     pub(super) fn node(&self, at: usize) -> &Node {
         &self.snapshot.tree.nodes[at]
     }
@@ -190,12 +204,6 @@ impl Screen {
 
     /// The field that text was typed into: the one that was named, else the one with the focus.
     pub(super) fn field(&self, into: Option<&Target>) -> Option<usize> {
-        let nodes = &self.snapshot.tree.nodes;
-        let named = |is: &dyn Fn(&Node) -> bool| {
-            let mut all = self.visible().filter(|&at| is(&nodes[at]));
-            let first = all.next()?;
-            all.next().is_none().then_some(first)
-        };
         match into {
             None => text_field::focused(&self.snapshot.tree),
             Some(Target::Listed(ElementId::Ref(id))) => {
@@ -204,31 +212,43 @@ impl Screen {
             Some(Target::Listed(ElementId::Number(number))) => {
                 Controls::of(Arc::new(self.snapshot.clone())).node_of(*number)
             }
-            Some(Target::Named { id, text }) => named(&|node| {
-                let short = node.id.rsplit('/').next().unwrap_or_default();
-                let is_id = |id: &String| {
-                    id.rsplit('/').next() == Some(short) || *node.description == *id.as_str()
+            Some(Target::Named { id, text }) => self.only_field(|node| {
+                let is = |of: &str, wanted: &str| {
+                    of == wanted || of.rsplit('/').next() == wanted.rsplit('/').next()
                 };
-                let is_text = |text: &String| {
-                    [&node.text, &node.hint, &node.description].into_iter().any(|it| **it == **text)
-                };
-                text_field::is_text_field(node)
-                    && id.as_ref().is_none_or(is_id)
-                    && (id.is_some() || text.as_ref().is_some_and(is_text))
+                let texts = [&*node.text, &*node.hint, &*node.description];
+                match (id, text) {
+                    (Some(id), _) => is(&node.id, id) || *node.description == **id,
+                    (None, text) => text.as_ref().is_some_and(|text| texts.contains(&&**text)),
+                }
             }),
-            Some(Target::Selector { selector, index }) => {
+            // A selector's text is only a part.
+            Some(Target::Selector { selector, .. }) => self.only_field(|node| {
                 let has = |wanted: &Option<String>, is: &str| {
                     wanted.as_ref().is_none_or(|wanted| is.contains(wanted.as_str()))
                 };
-                let fits = |&at: &usize| {
-                    let node = &nodes[at];
-                    has(&selector.text, &node.text)
-                        && has(&selector.id, &node.id)
-                        && has(&selector.description, &node.description)
-                        && has(&selector.class, &node.class)
-                };
-                self.visible().filter(fits).nth(*index)
-            }
+                has(&selector.text, &node.text)
+                    && has(&selector.id, &node.id)
+                    && has(&selector.description, &node.description)
+            }),
         }
     }
+
+    /// The only text field like this.
+    fn only_field(&self, is: impl Fn(&Node) -> bool) -> Option<usize> {
+        let is_meant = |&at: &usize| text_field::is_text_field(self.node(at)) && is(self.node(at));
+        let mut all = self.visible().filter(is_meant);
+        let first = all.next()?;
+        all.next().is_none().then_some(first)
+    }
+}
+
+/// Where a point is in a rectangle, in percent.
+pub(super) fn share(rect: Rect, point: Point) -> String {
+    let part = |at: i32, from: i32, to: i32| {
+        let share = f64::from(at - from) * 100.0 / f64::from((to - from).max(1));
+        (share.round() as i32).clamp(0, 100)
+    };
+    let (x, y) = (part(point.x, rect.left, rect.right), part(point.y, rect.top, rect.bottom));
+    format!("{x}%,{y}%")
 }
