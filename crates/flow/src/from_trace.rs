@@ -53,7 +53,9 @@ pub fn from_trace(trace: &Trace, maestro: bool) -> Result<WrittenFlow, String> {
     let mut writer = Writer::new(&naming, &acts);
     for at in 0..acts.len() {
         let act = &acts[at];
+        let from = writer.steps.len();
         writer.act(at).map_err(|what| format!("action {} of the run: {what}", act.action_id))?;
+        writer.only_if_asked(at, from);
         writer.checks(at);
     }
     let steps = with_repeats(writer.steps);
@@ -89,7 +91,7 @@ fn check(trace: &Trace) -> Result<(), String> {
     }
     let phones = phones(trace);
     if phones.len() > 1 {
-        return Err(format!("the run used several phones ({}); a flow has one", phones.join(", ")));
+        return Err(format!("the run used {} phones; a flow has one", phones.len()));
     }
     Ok(())
 }
@@ -103,21 +105,24 @@ fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
             let what = "the run was recorded with `--redact`: the texts that it typed are missing";
             return Err(what.into());
         }
+        let screen = act.before.as_deref();
+        let node = screen.and_then(|screen| Some(screen.node(screen.field(into.as_ref())?)));
         let is_of_goal = trace.goals.iter().any(|goal| has_word(&goal.request, text));
-        if !is_of_goal || text.trim() != text || secret(text).is_some() {
+        let is_password = node.is_some_and(|node| node.flags.password);
+        let varies = (is_of_goal && text.trim() == text) || is_password;
+        if !varies || text.is_empty() || secret(text).is_some() {
             continue;
         }
-        let field = act.before.as_ref().and_then(|screen| {
-            let node = screen.node(screen.field(into.as_ref())?);
+        let field = node.map(|node| {
             let id = node.id.rsplit('/').next().unwrap_or_default();
             let label = [&*node.hint, &*node.description].into_iter().find(|text| !text.is_empty());
             // A sentence is no name.
             let is_name = |label: &&str| {
                 label.split_whitespace().count() <= 2 && !label.contains(char::is_numeric)
             };
-            Some(label.filter(is_name).unwrap_or(id).to_owned())
+            label.filter(is_name).unwrap_or(id)
         });
-        parameters.add(text, &field.unwrap_or_default());
+        parameters.add(text, field.unwrap_or_default(), is_of_goal);
     }
     Ok(parameters)
 }
@@ -151,7 +156,7 @@ impl Step {
 }
 
 /// Why a step has a place.
-const NO_NAME: &str = "Nothing names this element alone on its screen: a place, in percent.";
+const NO_NAME: &str = "Nothing names this element alone on its screen: a place.";
 
 /// Writes the steps of a flow.
 struct Writer<'a> {
@@ -346,22 +351,27 @@ impl<'a> Writer<'a> {
         keys.extend(point.map(|point| ("point".to_owned(), point.into())));
         keys.extend(held.map(|held| ("duration".to_owned(), held.into())));
         let element = name.map(|name| name.written(self.naming.parameters));
-        let arguments = match &element {
-            Some(Value::String(text)) if keys.len() == 1 => text.as_str().into(),
-            _ => Value::Object(keys),
+        let is_text = keys.len() == 1 && element.as_ref().is_some_and(Value::is_string);
+        let arguments = element.filter(|_| is_text).unwrap_or(Value::Object(keys));
+        let comment = name.is_none().then_some(NO_NAME);
+        self.steps.push(Step { command: json!({ command: arguments }), comment });
+    }
+
+    /// Makes steps from here on conditional, if the run did them in a dialog of the system: it may
+    /// not be there next time.
+    fn only_if_asked(&mut self, at: usize, from: usize) {
+        let act = &self.acts[at];
+        let Some((screen, button)) =
+            act.before.as_deref().and_then(|screen| Some((screen, screen.dialog()?)))
+        else {
+            return;
         };
-        let tap = json!({ command: arguments });
-        let asks = act.before.as_ref().is_some_and(|screen| screen.asks_permission());
-        match element.filter(|_| asks) {
-            // Phones that have the permission do not ask.
-            Some(element) => {
-                self.push("runFlow", json!({ "when": { "visible": element }, "commands": [tap] }));
-            }
-            None => {
-                let comment = name.is_none().then_some(NO_NAME);
-                self.steps.push(Step { command: tap, comment });
-            }
-        }
+        let own = self.name(at).cloned();
+        let name = own.or_else(|| self.naming.name(screen, &Touched::node(button)));
+        let Some(name) = name.filter(|_| act.launched.is_none()) else { return };
+        let commands: Vec<Value> = self.steps.drain(from..).map(|step| step.command).collect();
+        let visible = name.written(self.naming.parameters);
+        self.push("runFlow", json!({ "when": { "visible": visible }, "commands": commands }));
     }
 
     fn swipe(&mut self, act: &Act) -> Result<(), String> {
@@ -440,6 +450,9 @@ impl<'a> Writer<'a> {
         if input.clear && !is_empty {
             self.push_word("eraseText");
         }
+        if self.naming.maestro && secret(&input.text).is_none() && input.text.contains("{{") {
+            return Err("Maestro has no secrets inside other texts; leave out --maestro".into());
+        }
         if !input.text.is_empty() {
             let text = match secret(&input.text).filter(|_| self.naming.maestro) {
                 Some(name) => format!("${{{name}}}"),
@@ -456,7 +469,9 @@ impl<'a> Writer<'a> {
     /// Checks what an act changed.
     fn checks(&mut self, at: usize) {
         let act = &self.acts[at];
-        let Some(after) = act.after.as_deref() else { return };
+        // A dialog of the system may not be there next time, and what it hid is checked later.
+        let has_dialog = |screen: &&Screen| screen.dialog().is_some();
+        let Some(after) = act.after.as_deref().filter(|it| !has_dialog(it)) else { return };
         let is_last = at + 1 == self.acts.len();
         let before = act.before.as_deref();
         if act.scrolls().is_some() && !is_last {
@@ -521,12 +536,14 @@ fn document(trace: &Trace, app: &str, parameters: &Parameters, steps: &[Step]) -
         let name = thumbwire_base::truncate(name, MAX_NAME);
         header.insert("name".into(), name.replace("${", "\\${").into());
     }
-    if !parameters.all().is_empty() {
-        let values = parameters.all().iter().map(|one| {
-            let default = script_string(&one.value);
-            (one.name.clone(), Value::from(format!("${{{} || {default}}}", one.name)))
-        });
-        header.insert("env".into(), Value::Object(values.collect()));
+    let with_default = parameters.all().iter().filter(|one| one.has_default);
+    let values = with_default.map(|one| {
+        let default = script_string(&one.value);
+        (one.name.clone(), Value::from(format!("${{{} || {default}}}", one.name)))
+    });
+    let values: Map<String, Value> = values.collect();
+    if !values.is_empty() {
+        header.insert("env".into(), values.into());
     }
     let mut text = to_yaml(&header.into());
     text.push_str("---\n");

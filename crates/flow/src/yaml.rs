@@ -54,6 +54,26 @@ impl Value {
         entries.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
+    /// A value of JSON.
+    pub(super) fn of_json(json: &serde_json::Value, at: &SourceLocation) -> Self {
+        use serde_json::Value as Json;
+        let kind = match json {
+            Json::Null => ValueKind::Null,
+            Json::String(text) => ValueKind::Text(text.clone()),
+            Json::Array(all) => {
+                ValueKind::List(all.iter().map(|it| Self::of_json(it, at)).collect())
+            }
+            Json::Object(all) => {
+                let key = |name: &String| Key { at: at.clone(), name: name.clone() };
+                ValueKind::Map(
+                    all.iter().map(|(name, it)| (key(name), Self::of_json(it, at))).collect(),
+                )
+            }
+            Json::Bool(_) | Json::Number(_) => ValueKind::Text(json.to_string()),
+        };
+        Self { at: at.clone(), kind }
+    }
+
     /// A name for the kind, for "… must be a map, not …".
     pub(super) fn kind(&self) -> &'static str {
         match self.kind {

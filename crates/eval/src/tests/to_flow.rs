@@ -37,7 +37,7 @@ struct Conversion {
 }
 
 /// Whose run is turned into a flow.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Recorded {
     Oracle,
     /// The agent with the scripted policy.
@@ -123,25 +123,6 @@ async fn run_flow(
     let report = report.map_err(|error| error.to_string())?;
     let attempt = report.cases[0].attempts.last().ok_or("it did not run")?;
     if let Some(failed) = &attempt.failed {
-        if std::env::var("TO_FLOW_ONLY").is_ok() {
-            let look = thumbwire_core::action::Action::Snapshot(<_>::default());
-            if let Ok(thumbwire_core::action::Outcome::Snapshot(snapshot)) =
-                env.perform().perform(&Call::with_timeout(MAX_TIME), look).await
-            {
-                for (at, node) in snapshot.tree.nodes.iter().enumerate() {
-                    eprintln!(
-                        "{} {} {:?} {:?} {:?} {:?} {:?}",
-                        node.depth,
-                        node.class,
-                        node.id,
-                        node.text,
-                        node.description,
-                        node.bounds,
-                        snapshot.showing[at]
-                    );
-                }
-            }
-        }
         let at = failed.step.as_ref().map(|(step, at)| format!("{at}: {step}: "));
         return Err(format!("{}{}", at.unwrap_or_default(), failed.what));
     }
@@ -162,7 +143,7 @@ fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Convers
         let out = Some(again.path());
         runtime.block_on(run_flow(task, seed, &text, &answer, out)).unwrap();
         let case = std::fs::read_dir(again.path()).unwrap().flatten().map(|entry| entry.path());
-        let case = case.filter(|path| path.is_dir()).next().unwrap();
+        let case = case.into_iter().find(|path| path.is_dir()).unwrap();
         flow = from_trace(&Trace::open(&case).unwrap(), maestro);
     }
     let result = match &flow {
@@ -170,11 +151,6 @@ fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Convers
         Err(error) => Err(format!("not converted: {error}")),
     };
     runtime.shutdown_background();
-    if let Ok(out) = std::env::var("TO_FLOW_OUT")
-        && let Ok(flow) = &flow
-    {
-        std::fs::write(format!("{out}/{}-{seed}.yaml", task.name), &flow.text).unwrap();
-    }
     Conversion { task: task.name, seed, oracle_acts, flow, result }
 }
 
@@ -203,7 +179,7 @@ fn convert_all(
 }
 
 /// The figures, and the reasons of those that failed.
-fn summary(all: &[Conversion]) -> (usize, usize, String) {
+fn summary(all: &[Conversion]) -> (usize, String) {
     let converted = all.iter().filter(|one| one.flow.is_ok()).count();
     let passed = all.iter().filter(|one| one.result.is_ok()).count();
     let flows = || all.iter().filter_map(|one| one.flow.as_ref().ok());
@@ -221,38 +197,45 @@ fn summary(all: &[Conversion]) -> (usize, usize, String) {
         let reason = one.result.as_ref().unwrap_err();
         let _ = writeln!(text, "  {} {}: {reason}", one.task, one.seed);
     }
-    (converted, passed, text)
+    (passed, text)
+}
+
+#[test]
+fn flows_are_written_for_people() {
+    for name in ["contacts-add", "notes-delete", "settings-developer", "shop-order-tell"] {
+        let task = tasks::all().into_iter().find(|task| task.name == name).unwrap();
+        let flow = convert(&task, 0, Recorded::Oracle, true).flow.unwrap();
+        insta::assert_snapshot!(name, flow.text);
+    }
 }
 
 #[test]
 fn flows_of_recorded_runs_do_what_the_runs_did() {
     let some: Vec<Task> = tasks::all().into_iter().step_by(12).collect();
     let all = convert_all(&some, 0..1, Recorded::Oracle, false);
-    let (_, passed, text) = summary(&all);
+    let (passed, text) = summary(&all);
     assert_eq!(passed, some.len(), "{text}");
 }
 
+/// `TO_FLOW_SEEDS` is the number of seeds, `TO_FLOW_FAULT` a kind of faults of the recorded phones.
 #[test]
-#[ignore = "minutes: all tasks, by the oracle and by the agent"]
+#[ignore = "minutes: all tasks, by the oracle, by the agent, and flows of flows"]
 fn flows_of_all_tasks() {
-    let mut tasks = tasks::all();
-    if let Ok(only) = std::env::var("TO_FLOW_ONLY") {
-        tasks.retain(|task| task.name.contains(&only));
-    }
-    let seeds = std::env::var("TO_FLOW_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
-    let mut all = vec![
-        (Recorded::Oracle, false),
-        (Recorded::Oracle, true),
-        (Recorded::Agent, false),
-        (Recorded::Flow, false),
-    ];
-    if let Ok(kind) = std::env::var("TO_FLOW_FAULT") {
-        all = vec![(Recorded::Fault(kind.leak()), false)];
-    }
-    for (recorded, maestro) in all {
-        let all = convert_all(&tasks, 0..seeds, recorded, maestro);
-        let (_, passed, text) = summary(&all);
-        println!("{text}");
+    let of_environment = |name: &str| std::env::var(name).ok();
+    let seeds = of_environment("TO_FLOW_SEEDS").and_then(|it| it.parse().ok()).unwrap_or(1);
+    let settings = match of_environment("TO_FLOW_FAULT") {
+        Some(kind) => vec![(Recorded::Fault(kind.leak()), false)],
+        None => vec![
+            (Recorded::Oracle, false),
+            (Recorded::Oracle, true),
+            (Recorded::Agent, false),
+            (Recorded::Flow, false),
+        ],
+    };
+    for (recorded, maestro) in settings {
+        let all = convert_all(&tasks::all(), 0..seeds, recorded, maestro);
+        let (passed, text) = summary(&all);
+        println!("{recorded:?}, maestro {maestro}: {text}");
         assert!(passed * 100 >= all.len() * 95, "{text}");
     }
 }

@@ -50,10 +50,6 @@ impl Naming<'_> {
     ) -> Vec<Value> {
         let is_new_screen =
             before.is_none_or(|before| after.snapshot.is_another_screen(&before.snapshot));
-        // Phones that have the permission do not ask.
-        if after.asks_permission() {
-            return Vec::new();
-        }
         let (mut values, mut shown) = (Vec::new(), Vec::new());
         for at in after.visible() {
             let node = after.node(at);
@@ -73,7 +69,7 @@ impl Naming<'_> {
                         let count = others.iter().filter(|one| !name.find(one).is_empty()).count();
                         let (rank, top) = (rank(after, at, text), after.snapshot.shown(at).top);
                         // The first icon leads back, as everywhere.
-                        let place = if rank == Rank::Icon { -top } else { top };
+                        let place = if rank == Rank::Icon { top.saturating_neg() } else { top };
                         shown.push(((rank, count, place), name));
                     }
                     None => {}

@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use thumbwire_core::snapshot::RefVisibility;
 use thumbwire_device::find::{is_slider, nearest};
 use thumbwire_device::text_field::{is_showing_hint, is_text_field};
-use thumbwire_device::{Node, Point, Rect};
+use thumbwire_device::{Node, Point};
 
-use super::recorded::{Screen, share};
+use super::recorded::{Screen, share, size};
 use super::wording::{Parameters, escape};
-use crate::element_pattern::{ElementPattern, ElementStates, Side, TextPattern};
+use crate::parse::element_of_json;
 
 /// What a flow says of an element.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,16 +26,8 @@ pub(super) struct Name {
     class: Option<String>,
     checked: Option<bool>,
     index: Option<i32>,
-    near: Option<(Relation, Box<Name>)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Relation {
-    Below,
-    RightOf,
-    ChildOf,
-    ContainsChild,
-    ContainsDescendants,
+    /// The key of another element, and that element.
+    near: Option<(&'static str, Box<Name>)>,
 }
 
 /// What a touch was for.
@@ -76,40 +68,10 @@ impl Name {
         self.index.is_some()
     }
 
-    fn near(self, relation: Relation, other: Self) -> Self {
-        let index = matches!(relation, Relation::Below | Relation::RightOf).then_some(0);
-        Self { near: Some((relation, Box::new(other))), index, ..self }
-    }
-
-    /// The pattern that the flow will have with the run's values; `None` if there is none for it.
-    pub(super) fn pattern(&self) -> Option<ElementPattern> {
-        let part = |text: &Option<String>| match text {
-            Some(text) => TextPattern::new(&escape(text)).map(Some),
-            None => Ok(None),
-        };
-        let mut pattern = ElementPattern {
-            text: match (self.is_part, &self.text) {
-                (true, Some(text)) => TextPattern::new(&format!(".*{}.*", escape(text))).map(Some),
-                _ => part(&self.text),
-            }
-            .ok()?,
-            id: part(&self.id).ok()?,
-            class: part(&self.class).ok()?,
-            states: ElementStates { checked: self.checked, ..ElementStates::default() },
-            index: self.index,
-            ..ElementPattern::default()
-        };
-        if let Some((relation, other)) = &self.near {
-            let other = other.pattern()?;
-            match relation {
-                Relation::Below => pattern.beside.push((Side::Below, other)),
-                Relation::RightOf => pattern.beside.push((Side::RightOf, other)),
-                Relation::ChildOf => pattern.parent = Some(Box::new(other)),
-                Relation::ContainsChild => pattern.child = Some(Box::new(other)),
-                Relation::ContainsDescendants => pattern.descendants.push(other),
-            }
-        }
-        Some(pattern)
+    fn near(self, key: &'static str, other: Self) -> Self {
+        // These hold for all that is farther, too.
+        let index = ["below", "rightOf"].contains(&key).then_some(0);
+        Self { near: Some((key, Box::new(other))), index, ..self }
     }
 
     /// As a flow has it.
@@ -131,15 +93,10 @@ impl Name {
         put("id", self.id.as_ref().map(|id| escape(id).into()));
         put("class", self.class.as_ref().map(|class| escape(class).into()));
         put("checked", self.checked.map(Value::Bool));
-        if let Some((relation, other)) = &self.near {
+        if let Some((key, other)) = &self.near {
             let other = other.written(parameters);
-            match relation {
-                Relation::Below => put("below", Some(other)),
-                Relation::RightOf => put("rightOf", Some(other)),
-                Relation::ChildOf => put("childOf", Some(other)),
-                Relation::ContainsChild => put("containsChild", Some(other)),
-                Relation::ContainsDescendants => put("containsDescendants", Some(json!([other]))),
-            }
+            let is_list = *key == "containsDescendants";
+            put(key, Some(if is_list { json!([other]) } else { other }));
         }
         put("index", self.index.map(Value::from));
         keys
@@ -149,7 +106,8 @@ impl Name {
     pub(super) fn find(&self, screen: &Screen) -> Vec<usize> {
         let snapshot = &screen.snapshot;
         let is_shown = |at: usize| !snapshot.shown(at).is_empty();
-        self.pattern().map(|it| it.find(&snapshot.tree, &is_shown)).unwrap_or_default()
+        let pattern = element_of_json(&self.written(&Parameters::default()));
+        pattern.map(|it| it.find(&snapshot.tree, &is_shown)).unwrap_or_default()
     }
 }
 
@@ -284,13 +242,13 @@ impl Naming<'_> {
         for (other, anchor) in around.iter().filter(|(other, _)| snapshot.is_inside(*other, row)) {
             let mut way = std::iter::successors(parent(other), parent);
             let depth = way.position(|at| at == row).filter(|depth| *depth < MAX_DEPTH);
-            let contains = |inner| Name::default().near(Relation::ContainsChild, inner);
+            let contains = |inner| Name::default().near("containsChild", inner);
             let chain = depth.map(|depth| (0..=depth).fold(anchor.clone(), |it, _| contains(it)));
-            chains.extend(chain.map(|row| name.clone().near(Relation::ChildOf, row)));
+            chains.extend(chain.map(|row| name.clone().near("childOf", row)));
             if !screen.node(row).id.is_empty() {
                 let row = Name::of_id(screen.node(row));
-                let row = row.near(Relation::ContainsDescendants, anchor.clone());
-                of_rows.push(name.clone().near(Relation::ChildOf, row));
+                let row = row.near("containsDescendants", anchor.clone());
+                of_rows.push(name.clone().near("childOf", row));
             }
         }
         chains.extend(of_rows);
@@ -308,8 +266,8 @@ impl Naming<'_> {
             shown(*other).right <= is.left
                 && shown(*other).contains(Point { y: is.center().y, ..shown(*other).center() })
         });
-        let above = above.map(|(_, text)| name.clone().near(Relation::Below, text.clone()));
-        let left = left.map(|(_, text)| name.clone().near(Relation::RightOf, text.clone()));
+        let above = above.map(|(_, text)| name.clone().near("below", text.clone()));
+        let left = left.map(|(_, text)| name.clone().near("rightOf", text.clone()));
         above.into_iter().chain(left).collect()
     }
 }
@@ -322,15 +280,12 @@ pub(super) fn texts(node: &Node) -> impl Iterator<Item = &str> {
     all.into_iter().filter(|text| !text.trim().is_empty())
 }
 
-fn size(rect: Rect) -> i64 {
-    i64::from(rect.right - rect.left) * i64::from(rect.bottom - rect.top)
-}
-
 /// Whether a tap on the element goes about there.
 fn is_near_center(screen: &Screen, at: usize, point: Point) -> bool {
     let rect = screen.snapshot.shown(at);
     let center = rect.center();
-    let near = |a: i32, b: i32, length: i32| (a - b).abs() * 6 <= length;
-    near(point.x, center.x, rect.right - rect.left)
-        && near(point.y, center.y, rect.bottom - rect.top)
+    let near = |a: i32, b: i32, low: i32, high: i32| {
+        (i64::from(a) - i64::from(b)).abs() * 6 <= i64::from(high) - i64::from(low)
+    };
+    near(point.x, center.x, rect.left, rect.right) && near(point.y, center.y, rect.top, rect.bottom)
 }

@@ -1,13 +1,14 @@
 //! The acts of a recorded run, each with the screen before and after it. Looks are no acts.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use thumbwire_core::action::{Action, Controls, ElementId, Target};
+use thumbwire_core::action::{Action, AppSelector, Controls, ElementId, Target, TextInput};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::format::{ActionResult, StoredOutcome, StoredSnapshot, TraceRecord};
 use thumbwire_core::trace::{RecordedAction, Trace};
-use thumbwire_device::{Gesture, Node, Point, Rect, text_field};
+use thumbwire_device::{AppId, Gesture, Node, Point, Rect, text_field};
 
 /// What a run did.
 pub(super) struct Act {
@@ -49,8 +50,9 @@ pub(super) fn acts(trace: &Trace) -> Vec<Act> {
             continue;
         }
         let points = action.touch().unwrap_or_default();
-        let launched = match &action.end {
-            ActionResult::Outcome(StoredOutcome::Launched { app }) => Some(app.clone()),
+        let launched = match (&action.end, &action.action) {
+            (ActionResult::Outcome(StoredOutcome::Launched { app }), _) => Some(app.clone()),
+            (_, Action::Launch(AppSelector::Id(AppId(app)))) => Some(app.clone()),
             _ => None,
         };
         acts.push(Act {
@@ -68,17 +70,33 @@ pub(super) fn acts(trace: &Trace) -> Vec<Act> {
         Action::SetPermission { app, granted: true, .. } => !launched.contains(&app.0),
         _ => true,
     });
+    let interrupted: Vec<bool> = (0..acts.len()).map(|at| is_done_again(&acts[at..])).collect();
+    let acts = acts.into_iter().zip(interrupted).filter(|(_, again)| !again).map(|(act, _)| act);
     let mut kept: Vec<Act> = Vec::new();
     for act in acts {
         if kept.last().is_some_and(|last| last.is_undone_by(&act))
             && let Some(undone) = kept.pop()
         {
             kept.push(Act { before: undone.before, ..act });
-        } else if !(act.is_in_vain()) {
+        } else if !act.is_in_vain() {
             kept.push(act);
         }
     }
     kept
+}
+
+/// Whether the first act met a dialog of the system, and was done again after it on the same screen.
+fn is_done_again(acts: &[Act]) -> bool {
+    let has_dialog =
+        |screen: &Option<Rc<Screen>>| screen.as_ref().is_some_and(|it| it.dialog().is_some());
+    let [act, later @ ..] = acts else { return false };
+    let again = later.iter().find(|act| !has_dialog(&act.before));
+    let same = |again: &Act| match (&act.before, &again.before) {
+        (Some(one), Some(other)) => one.snapshot.tree.nodes == other.snapshot.tree.nodes,
+        _ => false,
+    };
+    has_dialog(&act.after)
+        && again.is_some_and(|it| it.action == act.action && it.points == act.points && same(it))
 }
 
 /// Whether an action changes nothing that a flow is about.
@@ -94,16 +112,12 @@ fn failed_without_effect(end: &ActionResult) -> bool {
 }
 
 /// The phones that a run acted on.
-pub(super) fn phones(trace: &Trace) -> Vec<&str> {
-    let mut phones: Vec<&str> = Vec::new();
-    for line in &trace.lines {
-        if let TraceRecord::Action { device: Some(device), .. } = line
-            && !phones.contains(&&**device)
-        {
-            phones.push(device);
-        }
-    }
-    phones
+pub(super) fn phones(trace: &Trace) -> BTreeSet<&str> {
+    let devices = trace.lines.iter().filter_map(|line| match line {
+        TraceRecord::Action { device, .. } => device.as_deref(),
+        _ => None,
+    });
+    devices.collect()
 }
 
 impl Act {
@@ -118,10 +132,10 @@ impl Act {
             return Some(direction.name());
         }
         let &[from, to] = self.points.as_slice() else { return None };
-        let (right, down) = (to.x - from.x, to.y - from.y);
+        let (right, down) = (to.x.saturating_sub(from.x), to.y.saturating_sub(from.y));
         let height = self.before.as_ref().map_or(0, |screen| screen.bounds.bottom);
-        match right.abs() > down.abs() {
-            _ if !is_swipe || (down > 0 && from.y * 20 < height) => None,
+        match right.unsigned_abs() > down.unsigned_abs() {
+            _ if !is_swipe || (down > 0 && from.y < height / 20) => None,
             true if right > 0 => Some("left"),
             true => Some("right"),
             false if down > 0 => Some("up"),
@@ -146,17 +160,16 @@ impl Act {
 
     /// Whether the next act replaces what it typed.
     fn is_undone_by(&self, next: &Self) -> bool {
-        match (&self.action, &next.action) {
-            (Action::Type(first), Action::Type(second)) => {
-                let same = |screen: &Option<Rc<Screen>>, target| screen.as_ref()?.field(target);
-                second.clear
-                    && !first.submit
-                    && first.into.is_some()
-                    && same(&self.before, first.into.as_ref())
-                        == same(&next.before, second.into.as_ref())
-            }
-            _ => false,
-        }
+        let (Action::Type(first), Action::Type(second)) = (&self.action, &next.action) else {
+            return false;
+        };
+        let field = |act: &Self, input: &TextInput| {
+            let screen = act.before.as_deref()?;
+            let node = screen.node(screen.field(Some(input.into.as_ref()?))?);
+            Some((node.id.clone(), node.class.clone(), node.bounds))
+        };
+        let first_field = field(self, first);
+        second.clear && !first.submit && first_field.is_some() && first_field == field(next, second)
     }
 }
 
@@ -169,12 +182,8 @@ impl Screen {
 
     pub(super) fn of(snapshot: Snapshot) -> Self {
         let nodes = || snapshot.tree.nodes.iter();
-        let area = |node: &Node| {
-            let Rect { left, top, right, bottom } = node.bounds;
-            i64::from(right - left) * i64::from(bottom - top)
-        };
         let front = nodes().filter(|node| node.package != "com.android.systemui");
-        let front = front.rev().max_by_key(|node| area(node));
+        let front = front.rev().max_by_key(|node| size(node.bounds));
         let app = front.map_or_else(String::new, |node| node.package.to_string());
         let (right, bottom) = (|node: &Node| node.bounds.right, |node: &Node| node.bounds.bottom);
         let bounds = Rect {
@@ -186,9 +195,17 @@ impl Screen {
         Self { snapshot, app, bounds }
     }
 
-    /// Whether the system asks for a permission.
-    pub(super) fn asks_permission(&self) -> bool {
-        ["permissioncontroller", "packageinstaller"].iter().any(|one| self.app.contains(one))
+    /// A button of a dialog by which the system interrupts: it asks for a permission, or tells of
+    /// an update or a crash.
+    pub(super) fn dialog(&self) -> Option<usize> {
+        self.visible().find(|&at| {
+            let node = self.node(at);
+            let asks = ["permissioncontroller", "packageinstaller"];
+            let is_alert = ["android", "com.android.systemui"].contains(&&*node.package)
+                && node.id.starts_with("android:id/button");
+            let is_asked = asks.iter().any(|end| node.package.ends_with(end));
+            is_alert || (is_asked && node.flags.clickable)
+        })
     }
 
     pub(super) fn node(&self, at: usize) -> &Node {
@@ -243,10 +260,17 @@ impl Screen {
     }
 }
 
+/// The area of a rectangle.
+pub(super) fn size(rect: Rect) -> i64 {
+    let side = |from: i32, to: i32| i64::from(to) - i64::from(from);
+    side(rect.left, rect.right).saturating_mul(side(rect.top, rect.bottom))
+}
+
 /// Where a point is in a rectangle, in percent.
 pub(super) fn share(rect: Rect, point: Point) -> String {
     let part = |at: i32, from: i32, to: i32| {
-        let share = f64::from(at - from) * 100.0 / f64::from((to - from).max(1));
+        let length = (f64::from(to) - f64::from(from)).max(1.0);
+        let share = (f64::from(at) - f64::from(from)) * 100.0 / length;
         (share.round() as i32).clamp(0, 100)
     };
     let (x, y) = (part(point.x, rect.left, rect.right), part(point.y, rect.top, rect.bottom));

@@ -196,8 +196,8 @@ fn elements_are_named_by_what_lasts() {
 #[test]
 fn texts_that_change_are_not_checked() {
     let mut parameters = Parameters::default();
-    parameters.add("Call 112", "Title");
-    parameters.add("Milk", "Title");
+    parameters.add("Call 112", "Title", true);
+    parameters.add("Milk", "Title", true);
     for text in ["Notes", "Milk", "Call 112 (copy)", "Añadir nota"] {
         assert!(parameters.lasts(text), "{text}");
     }

@@ -11,6 +11,8 @@ const MAX_TEXT: usize = 80;
 pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) value: String,
+    /// Whether the flow has the value, too: not that of a password.
+    pub(super) has_default: bool,
 }
 
 /// The texts that vary.
@@ -23,7 +25,7 @@ impl Parameters {
     }
 
     /// Adds a value with a name made of these words.
-    pub(super) fn add(&mut self, value: &str, words: &str) {
+    pub(super) fn add(&mut self, value: &str, words: &str, has_default: bool) {
         /// Names that scripts have already.
         const TAKEN: [&str; 2] = ["", "JSON"];
         if self.0.iter().any(|one| one.value == value) {
@@ -38,7 +40,7 @@ impl Parameters {
         let is_free = |name: &String| !self.0.iter().any(|one| one.name == *name);
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free);
         let (name, value) = (name.unwrap_or(base), value.to_owned());
-        self.0.push(Parameter { name, value });
+        self.0.push(Parameter { name, value, has_default });
     }
 
     /// A text with parameters for the values in it, and `escape` for the rest.
@@ -128,6 +130,7 @@ impl Parameters {
             && !rest.contains(char::is_numeric)
             && !words.any(|word| TIMES.contains(&&*word.to_lowercase()))
             && !text.contains("{{")
+            && !self.0.iter().any(|one| !one.has_default && text.contains(&one.value))
             && !text.contains(REDACTED)
             && !text.contains('\n')
             && !has_hidden(text)
@@ -135,7 +138,7 @@ impl Parameters {
 
     /// The longest of the values that a text has.
     pub(super) fn value_in(&self, text: &str) -> Option<&str> {
-        let found = self.0.iter().filter(|one| has_word(text, &one.value));
+        let found = self.0.iter().filter(|one| one.has_default && has_word(text, &one.value));
         found.map(|one| one.value.as_str()).max_by_key(|value| value.len())
     }
 }

@@ -8,7 +8,7 @@ use super::value;
 use crate::element_pattern::{
     ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
 };
-use crate::error::SourceLocation;
+use crate::error::{Source, SourceLocation};
 use crate::yaml::{Value, ValueKind};
 
 /// The keys that describe an element.
@@ -76,6 +76,12 @@ pub(super) fn element(
     let found = element_keys(&mut map, of, context);
     map.end(context, of);
     found
+}
+
+/// The element that a selector describes, as a flow would have it.
+pub(crate) fn element_of_json(json: &serde_json::Value) -> Option<ElementPattern> {
+    let at = SourceLocation::new(&Source::new("", String::new()), 1, 1);
+    element(&Value::of_json(json, &at), "the element", &mut ParseContext::new()).map(|it| *it)
 }
 
 /// Whether a map describes an element.
