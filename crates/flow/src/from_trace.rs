@@ -392,13 +392,14 @@ impl<'a> Writer<'a> {
     fn scroll(&mut self, at: usize) {
         let act = &self.acts[at];
         let direction = act.scrolls();
-        let goes_on = |act: &Act| act.scrolls().is_some() && act.scrolls() == direction;
+        let goes_on = |act: &Act| act.scrolls() == direction;
         if at.checked_sub(1).is_some_and(|at| goes_on(&self.acts[at]))
             && self.steps.last().is_some_and(|step| step.name() == "scrollUntilVisible")
         {
             return;
         }
-        let until = (at..self.acts.len()).find(|&at| !goes_on(&self.acts[at]));
+        let is_other = |act: &Act| !goes_on(act) && !act.is_in_dialog();
+        let until = (at..self.acts.len()).find(|&at| is_other(&self.acts[at]));
         let name = until.and_then(|until| self.name(until)).cloned().filter(|name| {
             let screens = self.acts[at..until.unwrap_or(at)].iter().map(|act| &act.before);
             let is_hidden = |screen: &Option<Rc<Screen>>| {

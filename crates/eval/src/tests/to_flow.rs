@@ -84,7 +84,9 @@ async fn record(
         let policy = Arc::new(ScriptedPolicy::new(case.script.clone()));
         let agent = Agent::new(policy, perform, options).with_trace(recorder);
         let call = Call { ask: Arc::new(YesUser), ..Call::with_timeout(MAX_TIME) };
+        let before = PhoneState::of(&env.phone);
         let ended = agent.run(&call, &case.goal, Memory::default()).await;
+        judge(&before, &env.phone, &ended.reason, &case.wants)?;
         return Ok((ended.reason, ended.rounds));
     }
     let goal = GoalStart { request: case.goal.clone(), ..GoalStart::default() };
@@ -129,13 +131,17 @@ async fn run_flow(
     judge(&before, &env.phone, answer, &case.wants).map_err(|reason| format!("judge: {reason}"))
 }
 
-fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Conversion {
+/// `None` if the run itself failed, because of faults.
+fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Option<Conversion> {
     let folder = tempfile::tempdir().unwrap();
     let runtime =
         || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let runtime = runtime().unwrap();
     let done = runtime.block_on(record(task, seed, recorded, folder.path()));
-    let (answer, oracle_acts) = done.unwrap_or_else(|error| panic!("{}: {error}", task.name));
+    let (answer, oracle_acts) = match done {
+        Err(_) if matches!(recorded, Recorded::Fault(_)) => return None,
+        done => done.unwrap_or_else(|error| panic!("{}: {error}", task.name)),
+    };
     let mut flow = from_trace(&Trace::open(folder.path()).unwrap(), maestro);
     if recorded == Recorded::Flow {
         let text = flow.unwrap().text;
@@ -151,7 +157,7 @@ fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Convers
         Err(error) => Err(format!("not converted: {error}")),
     };
     runtime.shutdown_background();
-    Conversion { task: task.name, seed, oracle_acts, flow, result }
+    Some(Conversion { task: task.name, seed, oracle_acts, flow, result })
 }
 
 fn convert_all(
@@ -170,7 +176,7 @@ fn convert_all(
                 loop {
                     let Some((task, seed)) = jobs.lock().unwrap().next() else { return };
                     let one = convert(&task, seed, recorded, maestro);
-                    done.lock().unwrap().push(one);
+                    done.lock().unwrap().extend(one);
                 }
             });
         }
@@ -204,7 +210,7 @@ fn summary(all: &[Conversion]) -> (usize, String) {
 fn flows_are_written_for_people() {
     for name in ["contacts-add", "notes-delete", "settings-developer", "shop-order-tell"] {
         let task = tasks::all().into_iter().find(|task| task.name == name).unwrap();
-        let flow = convert(&task, 0, Recorded::Oracle, true).flow.unwrap();
+        let flow = convert(&task, 0, Recorded::Oracle, true).unwrap().flow.unwrap();
         insta::assert_snapshot!(name, flow.text);
     }
 }

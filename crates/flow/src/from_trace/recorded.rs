@@ -85,18 +85,22 @@ pub(super) fn acts(trace: &Trace) -> Vec<Act> {
     kept
 }
 
-/// Whether the first act met a dialog of the system, and was done again after it on the same screen.
+/// Whether the first act met a dialog of the system, and was done again after it: the same touch on
+/// the same screen, or the same text in the same field.
 fn is_done_again(acts: &[Act]) -> bool {
-    let has_dialog =
-        |screen: &Option<Rc<Screen>>| screen.as_ref().is_some_and(|it| it.dialog().is_some());
     let [act, later @ ..] = acts else { return false };
-    let again = later.iter().find(|act| !has_dialog(&act.before));
-    let same = |again: &Act| match (&act.before, &again.before) {
+    let meets_dialog = act.after.as_ref().is_some_and(|screen| screen.dialog().is_some());
+    let Some(again) = later.iter().find(|act| !act.is_in_dialog()).filter(|_| meets_dialog) else {
+        return false;
+    };
+    if let (Action::Type(one), Action::Type(other)) = (&act.action, &again.action) {
+        return one.text == other.text && act.field().is_some() && act.field() == again.field();
+    }
+    let is_same_screen = match (&act.before, &again.before) {
         (Some(one), Some(other)) => one.snapshot.tree.nodes == other.snapshot.tree.nodes,
         _ => false,
     };
-    has_dialog(&act.after)
-        && again.is_some_and(|it| it.action == act.action && it.points == act.points && same(it))
+    is_same_screen && again.action == act.action && again.points == act.points
 }
 
 /// Whether an action changes nothing that a flow is about.
@@ -163,13 +167,21 @@ impl Act {
         let (Action::Type(first), Action::Type(second)) = (&self.action, &next.action) else {
             return false;
         };
-        let field = |act: &Self, input: &TextInput| {
-            let screen = act.before.as_deref()?;
-            let node = screen.node(screen.field(Some(input.into.as_ref()?))?);
-            Some((node.id.clone(), node.class.clone(), node.bounds))
-        };
-        let first_field = field(self, first);
-        second.clear && !first.submit && first_field.is_some() && first_field == field(next, second)
+        let is_same = self.field().is_some() && self.field() == next.field();
+        second.clear && !first.submit && is_same
+    }
+
+    /// What tells the field apart that it typed into.
+    fn field(&self) -> Option<[&str; 2]> {
+        let Action::Type(TextInput { into, .. }) = &self.action else { return None };
+        let screen = self.before.as_deref()?;
+        let node = screen.node(screen.field(Some(into.as_ref()?))?);
+        Some([&*node.id, &*node.class]).filter(|[id, _]| !id.is_empty())
+    }
+
+    /// Whether it was done in a dialog of the system.
+    pub(super) fn is_in_dialog(&self) -> bool {
+        self.before.as_ref().is_some_and(|screen| screen.dialog().is_some())
     }
 }
 
