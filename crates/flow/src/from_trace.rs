@@ -24,7 +24,7 @@ use thumbwire_device::{AppId, Gesture, Key, Orientation};
 use super::parse::{key_name, read};
 use naming::{Name, Naming, Touched};
 use recorded::{Act, Screen, acts, phones};
-use wording::{Parameters, has_word, script_string};
+use wording::{Kind, Parameters, has_word, script_string};
 
 /// A flow that was made of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct WrittenFlow {
     pub checks: usize,
     /// How many of them name a place, not an element.
     pub places: usize,
+    /// The parameters that it needs from outside, because they are passwords.
+    pub needs: Vec<String>,
 }
 
 /// Makes a flow of a run. With `maestro` it has only commands and keys of Maestro.
@@ -51,8 +53,7 @@ pub fn from_trace(trace: &Trace, maestro: bool) -> Result<WrittenFlow, String> {
     let parameters = parameters(trace, &acts)?;
     let naming = Naming { parameters: &parameters, maestro };
     let mut writer = Writer::new(&naming, &acts);
-    for at in 0..acts.len() {
-        let act = &acts[at];
+    for (at, act) in acts.iter().enumerate() {
         let from = writer.steps.len();
         writer.act(at).map_err(|what| format!("action {} of the run: {what}", act.action_id))?;
         writer.only_if_asked(at, from);
@@ -74,6 +75,7 @@ pub fn from_trace(trace: &Trace, maestro: bool) -> Result<WrittenFlow, String> {
         steps: steps.len(),
         checks: count(|step| step.name().starts_with("assert")),
         places: count(|step| step.comment.is_some()),
+        needs: parameters.of_kind(Kind::Secret).map(|one| one.name.clone()).collect(),
         text,
     })
 }
@@ -96,7 +98,7 @@ fn check(trace: &Trace) -> Result<(), String> {
     Ok(())
 }
 
-/// The typed texts that came from the goal.
+/// The typed texts: those that came from the goal vary.
 fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
     let mut parameters = Parameters::default();
     for act in acts {
@@ -109,8 +111,12 @@ fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
         let node = screen.and_then(|screen| Some(screen.node(screen.field(into.as_ref())?)));
         let is_of_goal = trace.goals.iter().any(|goal| has_word(&goal.request, text));
         let is_password = node.is_some_and(|node| node.flags.password);
-        let varies = (is_of_goal && text.trim() == text) || is_password;
-        if !varies || text.is_empty() || secret(text).is_some() {
+        let kind = match (is_of_goal && text.trim() == text, is_password) {
+            (true, _) => Kind::Parameter,
+            (false, true) => Kind::Secret,
+            (false, false) => Kind::Literal,
+        };
+        if text.is_empty() || secret(text).is_some() {
             continue;
         }
         let field = node.map(|node| {
@@ -122,7 +128,7 @@ fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
             };
             label.filter(is_name).unwrap_or(id)
         });
-        parameters.add(text, field.unwrap_or_default(), is_of_goal);
+        parameters.add(text, field.unwrap_or_default(), kind);
     }
     Ok(parameters)
 }
@@ -537,8 +543,7 @@ fn document(trace: &Trace, app: &str, parameters: &Parameters, steps: &[Step]) -
         let name = thumbwire_base::truncate(name, MAX_NAME);
         header.insert("name".into(), name.replace("${", "\\${").into());
     }
-    let with_default = parameters.all().iter().filter(|one| one.has_default);
-    let values = with_default.map(|one| {
+    let values = parameters.of_kind(Kind::Parameter).map(|one| {
         let default = script_string(&one.value);
         (one.name.clone(), Value::from(format!("${{{} || {default}}}", one.name)))
     });

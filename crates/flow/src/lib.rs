@@ -7,6 +7,8 @@
 //! `script` its JavaScript; `record_step` writes them to the trace; `crash` detects crashed apps.
 //! [`Terminal`] prints progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
 //!
+//! [`from_trace()`] writes a flow of a recorded run.
+//!
 //! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and
 //! how a phone is reached: everything goes through
 //! [`Perform`](thumbwire_core::action::Perform).

@@ -1,13 +1,14 @@
 //! Turns recorded runs of the tasks into flows, and runs those on fresh phones: the task's own
 //! success conditions must hold afterwards.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_agent::{Agent, AgentOptions, Budgets, Memory, Safeguards, ScreenshotMode};
-use thumbwire_core::action::{Call, Perform};
+use thumbwire_core::action::{Action, Call, Perform};
 use thumbwire_core::event::{NoEvents, ObservedPerform};
 use thumbwire_core::trace::format::{GoalStart, TraceRecord};
 use thumbwire_core::trace::{Recorder, Trace};
@@ -93,7 +94,7 @@ async fn record(
     recorder.write_record(&TraceRecord::Goal(goal)).unwrap();
     let result = run_script(&*perform, &case.script).await?;
     // An agent looks before it says that it is done.
-    let look = thumbwire_core::action::Action::Snapshot(<_>::default());
+    let look = Action::Snapshot(<_>::default());
     drop(perform.perform(&Call::with_timeout(MAX_TIME), look).await);
     let (status, reason) = ("FINISH".into(), result.answer.clone());
     recorder.write_record(&TraceRecord::GoalEnd { status, reason }).unwrap();
@@ -104,14 +105,15 @@ async fn record(
 async fn run_flow(
     task: &Task,
     seed: u64,
-    text: &str,
+    flow: &WrittenFlow,
+    passwords: &BTreeMap<String, String>,
     answer: &str,
     folder: Option<&Path>,
 ) -> Result<(), String> {
     let (env, case) = prepared(task, seed, Recorded::Oracle);
     let before = PhoneState::of(&env.phone);
-    let files = |_: &Path| Ok(text.to_owned());
-    let flow = read("flow.yaml", &<_>::default(), &files)
+    let files = |_: &Path| Ok(flow.text.clone());
+    let flow = read("flow.yaml", passwords, &files)
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<String>())?;
     let runner = FlowRunner {
         perform: env.perform(),
@@ -131,6 +133,17 @@ async fn run_flow(
     judge(&before, &env.phone, answer, &case.wants).map_err(|reason| format!("judge: {reason}"))
 }
 
+/// The password that a flow needs: the text that the run typed and the flow does not have.
+fn passwords(trace: &Trace, flow: &Result<WrittenFlow, String>) -> BTreeMap<String, String> {
+    let typed = trace.lines.iter().filter_map(|line| match line {
+        TraceRecord::Action { action: Action::Type(input), .. } => Some(input.text.clone()),
+        _ => None,
+    });
+    let Ok(flow) = flow else { return BTreeMap::new() };
+    let missing = typed.filter(|text| !flow.text.contains(text.lines().next().unwrap_or_default()));
+    flow.needs.iter().cloned().zip(missing).collect()
+}
+
 /// `None` if the run itself failed, because of faults.
 fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Option<Conversion> {
     let folder = tempfile::tempdir().unwrap();
@@ -142,18 +155,19 @@ fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Option<
         Err(_) if matches!(recorded, Recorded::Fault(_)) => return None,
         done => done.unwrap_or_else(|error| panic!("{}: {error}", task.name)),
     };
-    let mut flow = from_trace(&Trace::open(folder.path()).unwrap(), maestro);
+    let trace = Trace::open(folder.path()).unwrap();
+    let mut flow = from_trace(&trace, maestro);
+    let passwords = passwords(&trace, &flow);
     if recorded == Recorded::Flow {
-        let text = flow.unwrap().text;
         let again = tempfile::tempdir().unwrap();
-        let out = Some(again.path());
-        runtime.block_on(run_flow(task, seed, &text, &answer, out)).unwrap();
+        let (first, out) = (flow.unwrap(), Some(again.path()));
+        runtime.block_on(run_flow(task, seed, &first, &passwords, &answer, out)).unwrap();
         let case = std::fs::read_dir(again.path()).unwrap().flatten().map(|entry| entry.path());
         let case = case.into_iter().find(|path| path.is_dir()).unwrap();
         flow = from_trace(&Trace::open(&case).unwrap(), maestro);
     }
     let result = match &flow {
-        Ok(flow) => runtime.block_on(run_flow(task, seed, &flow.text, &answer, None)),
+        Ok(flow) => runtime.block_on(run_flow(task, seed, flow, &passwords, &answer, None)),
         Err(error) => Err(format!("not converted: {error}")),
     };
     runtime.shutdown_background();

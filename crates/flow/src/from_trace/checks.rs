@@ -56,7 +56,8 @@ impl Naming<'_> {
             let is_overlay = OVERLAYS.iter().any(|one| node.package.contains(one));
             let kind = format!("{} {}", node.id, node.class).to_lowercase();
             let passes = ["toast", "snackbar"].iter().any(|one| kind.contains(one));
-            if (is_overlay && *node.package != *after.app) || passes || is_text_field(node) {
+            let is_overlay = (is_overlay && *node.package != *after.app) || after.is_keyboard(at);
+            if is_overlay || passes || is_text_field(node) {
                 continue;
             }
             for text in texts(node) {

@@ -224,6 +224,12 @@ impl Screen {
         &self.snapshot.tree.nodes[at]
     }
 
+    /// Whether a node is a part of an iPhone's keyboard.
+    pub(super) fn is_keyboard(&self, at: usize) -> bool {
+        let mut around = std::iter::successors(Some(at), |&at| self.node(at).parent);
+        around.any(|at| self.node(at).class.ends_with("Keyboard"))
+    }
+
     /// The nodes that can be seen and tapped, in document order.
     pub(super) fn visible(&self) -> impl Iterator<Item = usize> {
         let snapshot = &self.snapshot;

@@ -11,7 +11,7 @@ use thumbwire_device::{Flags, Node, Point, Rect, Tree};
 
 use super::naming::{Naming, Touched};
 use super::recorded::Screen;
-use super::wording::{Parameters, script_string};
+use super::wording::{Kind, Parameters, script_string};
 use crate::element_pattern::ElementPattern;
 use crate::parse::read;
 use crate::plan::{Flow, Place, StepKind};
@@ -196,8 +196,8 @@ fn elements_are_named_by_what_lasts() {
 #[test]
 fn texts_that_change_are_not_checked() {
     let mut parameters = Parameters::default();
-    parameters.add("Call 112", "Title", true);
-    parameters.add("Milk", "Title", true);
+    parameters.add("Call 112", "Title", Kind::Parameter);
+    parameters.add("Milk", "Title", Kind::Parameter);
     for text in ["Notes", "Milk", "Call 112 (copy)", "Añadir nota"] {
         assert!(parameters.lasts(text), "{text}");
     }
@@ -210,4 +210,16 @@ fn texts_that_change_are_not_checked() {
     assert_eq!(parameters.pattern("Delete Milk?"), "Delete ${TITLE_2}\\?");
     assert_eq!(parameters.typed("Milkshake, Milk"), "Milkshake, ${TITLE_2}");
     assert_eq!(parameters.typed("\\Milk"), "\\Milk");
+    parameters.add("5", "Count", Kind::Parameter);
+    parameters.add("hunter2 is mine", "Password", Kind::Secret);
+    parameters.add("Cheese", "Title", Kind::Literal);
+    assert_eq!(
+        ["5", "5 rows", "Cheese"].map(|it| parameters.pattern(it)),
+        ["${COUNT}", "5 rows", "Cheese"]
+    );
+    assert_eq!(parameters.typed("hunter2 is mine"), "${PASSWORD}");
+    assert_eq!(
+        ["hunter2 is mine", "Cheese", "5 rows"].map(|it| parameters.value_in(it).is_some()),
+        [false, true, false]
+    );
 }

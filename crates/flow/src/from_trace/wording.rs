@@ -7,25 +7,42 @@ use thumbwire_core::trace::REDACTED;
 /// Longer texts do not name an element.
 const MAX_TEXT: usize = 80;
 
-/// A text that varies, and the parameter that has it.
+/// Shorter values are parameters only where they are the whole text.
+const MIN_PART: usize = 3;
+
+/// What a flow says of a typed text.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// The text.
+    Literal,
+    /// A parameter with the text as its default.
+    Parameter,
+    /// A parameter without a default: the text is a password.
+    Secret,
+}
+
+/// A typed text, and the name of its parameter.
 pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) value: String,
-    /// Whether the flow has the value, too: not that of a password.
-    pub(super) has_default: bool,
+    kind: Kind,
 }
 
-/// The texts that vary.
+/// The texts that a run typed.
 #[derive(Default)]
 pub(super) struct Parameters(Vec<Parameter>);
 
 impl Parameters {
-    pub(super) fn all(&self) -> &[Parameter] {
-        &self.0
+    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Parameter> {
+        self.0.iter().filter(move |one| one.kind == kind)
+    }
+
+    fn named(&self) -> impl Iterator<Item = &Parameter> {
+        self.0.iter().filter(|one| one.kind != Kind::Literal)
     }
 
     /// Adds a value with a name made of these words.
-    pub(super) fn add(&mut self, value: &str, words: &str, has_default: bool) {
+    pub(super) fn add(&mut self, value: &str, words: &str, kind: Kind) {
         /// Names that scripts have already.
         const TAKEN: [&str; 2] = ["", "JSON"];
         if self.0.iter().any(|one| one.value == value) {
@@ -37,10 +54,10 @@ impl Parameters {
         let is_taken = TAKEN.contains(&&*name) || name.starts_with("MAESTRO") || name.len() > 30;
         let base = if is_taken { "TEXT".to_owned() } else { name };
         let numbered = (2..).map(|number| format!("{base}_{number}"));
-        let is_free = |name: &String| !self.0.iter().any(|one| one.name == *name);
+        let is_free = |name: &String| !self.named().any(|one| one.name == *name);
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free);
         let (name, value) = (name.unwrap_or(base), value.to_owned());
-        self.0.push(Parameter { name, value, has_default });
+        self.0.push(Parameter { name, value, kind });
     }
 
     /// A text with parameters for the values in it, and `escape` for the rest.
@@ -48,8 +65,11 @@ impl Parameters {
         let mut written = String::new();
         let (mut from, mut at) = (0, 0);
         while let Some(next) = text[at..].chars().next() {
-            let found = self.0.iter().filter(|one| is_word_at(text, at, &one.value));
-            let found = found.max_by_key(|one| one.value.len());
+            let is_here = |one: &&Parameter| {
+                is_word_at(text, at, &one.value)
+                    && (one.value.len() >= MIN_PART || one.value == text)
+            };
+            let found = self.named().filter(is_here).max_by_key(|one| one.value.len());
             let before = &text[from..at];
             match found.filter(|_| !before.ends_with(['\\', '$'])) {
                 Some(one) => {
@@ -72,12 +92,12 @@ impl Parameters {
     /// A text of an element, as a regular expression. A value with characters that mean something
     /// in one is matched only as a whole.
     pub(super) fn pattern(&self, text: &str) -> String {
-        let whole = self.0.iter().find(|one| one.value == text);
+        let whole = self.named().find(|one| one.value == text);
         if let Some(one) = whole {
             return format!("${{{}}}", one.name);
         }
         let plain = |one: &Parameter| escape(&one.value) == one.value;
-        if self.0.iter().any(|one| text.contains(&one.value) && !plain(one)) {
+        if self.named().any(|one| text.contains(&one.value) && !plain(one)) {
             return escape(text);
         }
         self.fill(text, &escape)
@@ -85,7 +105,7 @@ impl Parameters {
 
     /// A pattern for texts that contain a value.
     pub(super) fn part(&self, value: &str) -> String {
-        let known = self.0.iter().find(|one| one.value == value && escape(value) == value);
+        let known = self.named().find(|one| one.value == value && escape(value) == value);
         let inside = known.map_or_else(|| escape(value), |one| format!("${{{}}}", one.name));
         format!(".*{inside}.*")
     }
@@ -93,34 +113,9 @@ impl Parameters {
     /// Whether a text will be the same next time: no clock, date or counter.
     pub(super) fn lasts(&self, text: &str) -> bool {
         /// Words of times and dates.
-        const TIMES: [&str; 26] = [
-            "mon",
-            "tue",
-            "wed",
-            "thu",
-            "fri",
-            "sat",
-            "sun",
-            "monday",
-            "tuesday",
-            "wednesday",
-            "thursday",
-            "friday",
-            "saturday",
-            "sunday",
-            "today",
-            "tomorrow",
-            "yesterday",
-            "now",
-            "ago",
-            "am",
-            "pm",
-            "morning",
-            "afternoon",
-            "evening",
-            "tonight",
-            "noon",
-        ];
+        const TIMES: &str = "mon tue wed thu fri sat sun monday tuesday wednesday thursday friday \
+            saturday sunday today tomorrow yesterday now ago am pm morning afternoon evening tonight \
+            noon";
         let rest = self.0.iter().fold(text.to_owned(), |rest, one| {
             if has_word(&rest, &one.value) { rest.replace(&one.value, " ") } else { rest }
         });
@@ -128,9 +123,9 @@ impl Parameters {
         let mut words = rest.split(|c: char| !c.is_alphanumeric());
         (2..=MAX_TEXT).contains(&length)
             && !rest.contains(char::is_numeric)
-            && !words.any(|word| TIMES.contains(&&*word.to_lowercase()))
+            && !words.any(|word| TIMES.split(' ').any(|time| time == word.to_lowercase()))
             && !text.contains("{{")
-            && !self.0.iter().any(|one| !one.has_default && text.contains(&one.value))
+            && !self.0.iter().any(|one| one.kind == Kind::Secret && text.contains(&one.value))
             && !text.contains(REDACTED)
             && !text.contains('\n')
             && !has_hidden(text)
@@ -138,7 +133,8 @@ impl Parameters {
 
     /// The longest of the values that a text has.
     pub(super) fn value_in(&self, text: &str) -> Option<&str> {
-        let found = self.0.iter().filter(|one| one.has_default && has_word(text, &one.value));
+        let is_in = |one: &&Parameter| one.value.len() >= MIN_PART && has_word(text, &one.value);
+        let found = self.0.iter().filter(|one| one.kind != Kind::Secret).filter(is_in);
         found.map(|one| one.value.as_str()).max_by_key(|value| value.len())
     }
 }

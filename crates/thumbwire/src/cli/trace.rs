@@ -88,11 +88,14 @@ fn to_flow(run: &Path, maestro: bool, out: Option<&Path>) -> Result<(), CliError
         let hint = if exists { "; choose another name, or remove it first" } else { "" };
         CliError::failed(format!("cannot write {}: {error}{hint}", out.display()))
     })?;
-    let WrittenFlow { acts, steps, checks, places, .. } = flow;
+    let WrittenFlow { acts, steps, checks, places, needs, .. } = flow;
     print(&format!("{} ({acts} acts, {steps} steps, {checks} of them checks)\n", out.display()))?;
+    for name in needs {
+        print(&format!("It needs a password: `thumbwire test -e {name}=VALUE`\n"))?;
+    }
     if places > 0 {
         print(&format!(
-            "{places} steps name a place on the screen, because nothing names their element. See the comments in the file.\n"
+            "Steps that name only a place on the screen: {places}; see their comments\n"
         ))?;
     }
     Ok(())
