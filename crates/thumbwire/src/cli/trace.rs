@@ -82,7 +82,7 @@ fn to_flow(run: &Path, maestro: bool, out: Option<&Path>) -> Result<(), CliError
     let flow = thumbwire_flow::from_trace(&open(run)?, maestro).map_err(|error| {
         CliError::failed(format!("cannot write {} as a flow: {error}", run.display()))
     })?;
-    let Some(out) = out else { return print(&flow.text).map_err(CliError::from) };
+    let Some(out) = out else { return print(&flow.text) };
     files::write_new(out, flow.text.as_bytes()).map_err(|error| {
         let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
         let hint = if exists { "; choose another name, or remove it first" } else { "" };
