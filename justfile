@@ -66,6 +66,10 @@ eval seeds='0..20':
 skills:
     cargo test --release -p thumbwire-eval --lib -- skills_of_all_tasks --ignored --nocapture
 
+# Runs of all tasks become flows, which must pass: by the oracle, by the agent, and flows of flows; KIND: on phones with such faults
+to-flow seeds='1' kind='':
+    TO_FLOW_SEEDS={{seeds}} TO_FLOW_FAULT={{kind}} cargo test --release -p thumbwire-eval --lib -- flows_of_all_tasks --ignored --nocapture
+
 # The baselines of docs/evidence/leaderboard.md, and the page; pass the results of models, which stay in it only so
 leaderboard *models:
     cargo build --release -p thumbwire

@@ -357,8 +357,8 @@ impl SharedDoor {
         })
     }
 
-    /// Leases one of these phones that is free; `None` if none is. Those of which the list says that
-    /// somebody acts on them are asked last: it may be some seconds old.
+    /// Leases one of these phones that is free; `None` if none is. Those that are in use according
+    /// to the list are asked last: it may be some seconds old.
     async fn lease_one(
         &self,
         matching: &[&PhoneEntry],

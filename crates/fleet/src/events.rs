@@ -1,4 +1,5 @@
-//! What happens at the nodes, for those who watch them: an event is JSON at `thumbwire.events.NODE`.
+//! What happens at the nodes, for those who watch them: each event is published as JSON at
+//! `thumbwire.events.NODE`.
 //!
 //! Events tell who does what on which phone, never texts or pictures. They are not kept: those
 //! who do not listen miss them.

@@ -216,7 +216,7 @@ impl RunQueue {
     /// is cancelled.
     ///
     /// # Errors
-    /// If there is no such run, or NATS does not answer.
+    /// If the run does not exist, or NATS does not answer.
     pub async fn follow(&self, id: &str, mut tell: impl FnMut(RunNews)) -> Result<(), QueueError> {
         let what = format!("follow the run {id}");
         let missing = || QueueError { what: what.clone(), reason: "there is none".into() };

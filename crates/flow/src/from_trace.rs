@@ -1,8 +1,8 @@
 //! Writes a flow that does what a recorded run did, and checks what came of it.
 //!
 //! Start with [`from_trace`]. `recorded` finds the acts of a run and the screens around them,
-//! `naming` names what was touched, `checks` makes assertions, `wording` writes texts. The result is
-//! read back by [`read`] before anybody gets it. Nothing here accesses a phone or a file.
+//! `naming` names what was touched, `checks` makes assertions, `wording` writes texts. The result
+//! is read back by [`read`] before it is returned. Nothing here accesses a phone or a file.
 
 mod checks;
 mod naming;
@@ -122,7 +122,7 @@ fn parameters(trace: &Trace, acts: &[Act]) -> Result<Parameters, String> {
         let field = node.map(|node| {
             let id = node.id.rsplit('/').next().unwrap_or_default();
             let label = [&*node.hint, &*node.description].into_iter().find(|text| !text.is_empty());
-            // A sentence is no name.
+            // A sentence makes no good name of a parameter.
             let is_name = |label: &&str| {
                 label.split_whitespace().count() <= 2 && !label.contains(char::is_numeric)
             };

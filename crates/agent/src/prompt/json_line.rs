@@ -87,7 +87,8 @@ pub(crate) fn request(text: &str) -> String {
 /// The names that the published chat templates write in angle brackets, as patterns: `<tool_call>`,
 /// `</think>`, `<function=tap>`, `<minimax:tool_call>`, `<<SYS>>`. The one table for all families:
 /// ChatML, Qwen, Hermes, Llama, Mistral, Gemma, GLM, DeepSeek, Kimi, Nemotron, Granite, InternLM,
-/// Olmo, Seed, MiniMax, LongCat, Command, T5, BERT, and the forms of calls that the APIs of providers came from.
+/// Olmo, Seed, MiniMax, LongCat, Command, T5, BERT, and the forms of calls that the APIs of
+/// providers came from.
 const TAGS: [&str; 9] = [
     // Calls and their results.
     "tools?|tool_?calls?|tool_(?:responses?|results?|outputs?|declarations?|list|sep|use)",

@@ -59,7 +59,8 @@ impl HeldFile {
     }
 }
 
-/// The text of a [`HeldFile`], and whether a running program holds it; `None` if there is no file.
+/// Reads a [`HeldFile`]: its text, and whether a running program holds it. `None` if there is no
+/// such file.
 ///
 /// # Errors
 /// The system's, or that it is none of ours.

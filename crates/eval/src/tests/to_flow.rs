@@ -94,8 +94,8 @@ async fn record(
     recorder.write_record(&TraceRecord::Goal(goal)).unwrap();
     let result = run_script(&*perform, &case.script).await?;
     // An agent looks before it says that it is done.
-    let look = Action::Snapshot(<_>::default());
-    drop(perform.perform(&Call::with_timeout(MAX_TIME), look).await);
+    let action = Action::Snapshot(<_>::default());
+    drop(perform.perform(&Call::with_timeout(MAX_TIME), action).await);
     let (status, reason) = ("FINISH".into(), result.answer.clone());
     recorder.write_record(&TraceRecord::GoalEnd { status, reason }).unwrap();
     Ok((result.answer, result.acts))
@@ -241,7 +241,7 @@ fn flows_of_recorded_runs_do_what_the_runs_did() {
 #[test]
 #[ignore = "minutes: all tasks, by the oracle, by the agent, and flows of flows"]
 fn flows_of_all_tasks() {
-    let of_environment = |name: &str| std::env::var(name).ok();
+    let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let seeds = of_environment("TO_FLOW_SEEDS").and_then(|it| it.parse().ok()).unwrap_or(1);
     let settings = match of_environment("TO_FLOW_FAULT") {
         Some(kind) => vec![(Recorded::Fault(kind.leak()), false)],
@@ -256,6 +256,8 @@ fn flows_of_all_tasks() {
         let all = convert_all(&tasks::all(), 0..seeds, recorded, maestro);
         let (passed, text) = summary(&all);
         println!("{recorded:?}, maestro {maestro}: {text}");
-        assert!(passed * 100 >= all.len() * 95, "{text}");
+        // Runs on phones with faults keep their detours.
+        let percent = if matches!(recorded, Recorded::Fault(_)) { 95 } else { 100 };
+        assert!(passed * 100 >= all.len() * percent, "{text}");
     }
 }

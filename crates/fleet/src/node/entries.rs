@@ -141,7 +141,7 @@ impl Entries {
         }
     }
 
-    /// The release of a phone's system; of one that cannot tell it now, what it told last.
+    /// The release of a phone's system, or the last known one if the phone cannot tell it now.
     async fn release(&self, device: &ListedDevice) -> Option<String> {
         if device.is_ready() || device.state == ListedDevice::NOT_YET {
             let call = Call::with_timeout(LISTING).on(Some(device.id.clone()));

@@ -82,15 +82,15 @@ pub async fn work(
         consumers.push(queue.consumer(priority).await?);
     }
     let stop = CancellationToken::new();
-    let mut hands = JoinSet::new();
+    let mut tasks = JoinSet::new();
     for _ in 0..at_once.max(1) {
         let (queue, runner) = (queue.clone(), Arc::clone(&runner));
         let (consumers, stop) = (consumers.clone(), stop.clone());
-        hands.spawn(
+        tasks.spawn(
             async move { take_jobs(&queue, &*runner, &consumers, until_empty, &stop).await },
         );
     }
-    let all = async { while hands.join_next().await.is_some() {} };
+    let all = async { while tasks.join_next().await.is_some() {} };
     tokio::pin!(all);
     tokio::select! {
         () = &mut all => return Ok(()),

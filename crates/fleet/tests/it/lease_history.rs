@@ -40,7 +40,7 @@ const CALL: Duration = Duration::from_secs(5);
 enum Operation {
     /// A client acted.
     Act(usize),
-    /// A client was told that another one has the phone.
+    /// A client was refused, because another one has the phone.
     Refused(usize, usize),
     /// A client left.
     Leave(usize),

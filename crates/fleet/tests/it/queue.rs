@@ -389,7 +389,10 @@ async fn every_case_is_reported_once_whatever_ends() {
         let delivery = result.as_u64().unwrap_or_else(|| panic!("case {case}: {result}"));
         begun_again += u64::from(delivery > 1);
         let at = tap_of(*case, delivery, 0);
-        assert!(whole.contains(&(at.x, at.y / 10)), "case {case} is told as done and is not");
+        assert!(
+            whole.contains(&(at.x, at.y / 10)),
+            "case {case} was reported as done, but was not"
+        );
     }
     println!(
         "{} cases, {acts} acts on {} phones, {begun_again} cases begun again; {kinds:?}",

@@ -32,7 +32,7 @@ pub(super) struct Name {
 
 /// What a touch was for.
 pub(super) struct Touched {
-    /// The nodes that stand for it: a tap on any of them does the same.
+    /// The nodes on which a tap has the same effect.
     nodes: Vec<usize>,
     /// Where in it, in percent, if that matters.
     pub(super) inside: Option<String>,

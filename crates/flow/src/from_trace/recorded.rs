@@ -1,4 +1,5 @@
-//! The acts of a recorded run, each with the screen before and after it. Looks are no acts.
+//! The acts of a recorded run, each with the screen before and after it. Actions that
+//! only look are left out.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

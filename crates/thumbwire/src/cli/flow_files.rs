@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use thumbwire_base::files::{self, Folder};
 use thumbwire_core::input_files::InputFolder;
-use thumbwire_flow::{Flow, GoldenFiles, Shard, Workspace};
+use thumbwire_flow::{Flow, FlowError, GoldenFiles, Shard, Workspace};
 
 use super::CliError;
 use crate::config::maestro_variables;
@@ -21,8 +21,9 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The files that make a folder a workspace.
 const WORKSPACES: [&str; 2] = ["config.yaml", "config.yml"];
 
-/// The heading of the flags that select cases.
+/// The heading of the flags that select cases, and of those that allow something.
 pub(super) const CASES: &str = "Cases";
+const PERMISSIONS: &str = "Permissions";
 
 /// Which flows are read, and which of their cases are run.
 #[derive(clap::Args)]
@@ -51,6 +52,21 @@ pub(super) struct FlowFlags {
     /// Skip flows with one of these tags, separated by commas
     #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = CASES)]
     exclude_tags: Vec<String>,
+}
+
+/// What flows may do besides using apps.
+#[derive(clap::Args)]
+#[group(skip)]
+pub(super) struct FlowPermissions {
+    /// Allow flows to clear app data (`clearState`)
+    #[arg(long = "allow-reset", help_heading = PERMISSIONS)]
+    pub(super) reset: bool,
+    /// Allow flows to install apps (`installApp`) and to copy media to the phone (`addMedia`)
+    #[arg(long = "allow-install", help_heading = PERMISSIONS)]
+    pub(super) install: bool,
+    /// Allow scripts of flows to reach HOST or HOST:PORT over HTTP (repeatable)
+    #[arg(long = "allow-network", value_name = "HOST", help_heading = PERMISSIONS)]
+    pub(super) network: Vec<String>,
 }
 
 impl FlowFlags {
@@ -295,8 +311,7 @@ fn read_workspace(
         .as_ref()
         .map_err(|reason| CliError::usage(format!("cannot read {}: {reason}", file.display())))?;
     Workspace::read(&file.display().to_string(), text).map_err(|errors| {
-        let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        CliError::usage(format!("invalid workspace, nothing was run:\n{}", all.join("\n")))
+        CliError::usage(format!("invalid workspace, nothing was run:\n{}", lines(&errors)))
     })
 }
 
@@ -318,6 +333,11 @@ fn walk(folder: &Path, before: &str, files: &mut Vec<String>) -> Result<(), CliE
         }
     }
     Ok(())
+}
+
+/// Errors, a line each.
+pub(super) fn lines(errors: &[FlowError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Reads a file that the operator named.

@@ -10,7 +10,7 @@ use thumbwire_base::files::Folder;
 use thumbwire_fleet::queue::RunQueue;
 use thumbwire_flow::{CaseResult, Flow, Phone};
 
-use super::flow_files::{FlowFolders, absolute};
+use super::flow_files::{FlowFolders, absolute, lines};
 
 /// The largest file of a run, in bytes.
 pub(super) const MAX_FILE: usize = 256 << 20;
@@ -108,10 +108,7 @@ impl RunFiles {
             let path = folder.path().join(file).display().to_string();
             let text_of = |file: &Path| folders.read_text(file);
             let flow = thumbwire_flow::read(&path, &request.parameters, &text_of);
-            flows.push(flow.map_err(|errors| {
-                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                errors.join("\n")
-            })?);
+            flows.push(flow.map_err(|errors| lines(&errors))?);
         }
         // Another program has written the request.
         let is_known = |case: &QueuedCase| {
@@ -152,7 +149,7 @@ pub(super) fn stored_trace(case: usize, name: &str) -> String {
 /// A value in which paths that begin with one folder begin with another.
 ///
 /// # Errors
-/// If the result is no value of the type any more.
+/// If the result can no longer be read as this type.
 pub(super) fn moved<T: Serialize + DeserializeOwned>(
     value: &T,
     from: &Path,

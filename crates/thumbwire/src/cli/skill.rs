@@ -58,8 +58,8 @@ enum Verb {
     },
 }
 
-/// The folder `skills`, which the operator has not named: if it is a link, somebody else chose where
-/// it leads.
+/// The folder `skills`, which the operator has not named. If it is a link, somebody else chose
+/// where it leads, and it is not used.
 fn own_folder() -> Result<PathBuf, CliError> {
     let folder = PathBuf::from("skills");
     let leads_out = |error: io::Error| {

@@ -20,7 +20,7 @@ use thumbwire_flow::{CaseResult, Flow, FlowEvent, Phone, Report, View, chosen_ca
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::flow_files::{CASES, FlowFlags, FlowFolders, ReadFlows, absolute, read_all};
+use super::flow_files::{CASES, FlowFlags, FlowFolders, ReadFlows, absolute, lines, read_all};
 use super::flow_view::FlowView;
 use super::queued_flows::{
     CaseBegun, CaseRecord, FlowRequest, MAX_FILE, QueuedCase, QueuedFlow, RunFiles, file_name,
@@ -148,11 +148,7 @@ fn read(arguments: &Arguments) -> Result<(FlowFolders, ReadFlows), CliError> {
             &arguments.files.parameters(),
             &|_| Ok(text.clone()),
         );
-        let invalid = |errors: Vec<_>| {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            CliError::usage(errors.join("\n"))
-        };
-        read.flows.push(flow.map_err(invalid)?);
+        read.flows.push(flow.map_err(|errors| CliError::usage(lines(&errors)))?);
         read.texts.insert(absolute(&file), text);
     }
     Ok((folders, read))

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::script_hosts::ScriptHosts;
-use super::flow_files::{CASES, FlowFlags, FlowFolders, read_all};
+use super::flow_files::{CASES, FlowFlags, FlowFolders, FlowPermissions, read_all};
 use super::flow_view::FlowView;
 use super::model_flags;
 use super::run_goal::{FOREVER, RunFlags, interrupts};
@@ -73,19 +73,11 @@ pub(super) struct Arguments {
     /// Write the screenshots that `assertScreenshot` compares with, instead of comparing
     #[arg(long, help_heading = REPORT)]
     update_goldens: bool,
-    /// Allow flows to clear app data (`clearState`)
-    #[arg(long, help_heading = PERMISSIONS)]
-    allow_reset: bool,
-    /// Allow flows to install apps (`installApp`) and to copy media to the phone (`addMedia`)
-    #[arg(long, help_heading = PERMISSIONS)]
-    allow_install: bool,
-    /// Allow scripts of flows to reach HOST or HOST:PORT over HTTP (repeatable)
-    #[arg(long, value_name = "HOST", help_heading = PERMISSIONS)]
-    allow_network: Vec<String>,
+    #[command(flatten)]
+    allow: FlowPermissions,
 }
 
 const REPORT: &str = "Report";
-const PERMISSIONS: &str = "Permissions";
 
 /// When pictures are taken for the report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -116,12 +108,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     common.model.check_prices(&common.limits)?;
     let model = common.model.open_named(config)?;
     let vault = run_setup::secrets(&common.secret)?;
-    let network = ScriptHosts::of(&arguments.allow_network, model_flags::proxy(config));
+    let network = ScriptHosts::of(&arguments.allow.network, model_flags::proxy(config));
     let phones = super::phones(config, arguments.device.iter().map(String::as_str));
     let named = arguments.device.first().cloned();
     let options = SessionOptions {
         app_tools: common.allow.options(config)?,
-        input_files: arguments.allow_install.then(|| folders.input()),
+        input_files: arguments.allow.install.then(|| folders.input()),
         files: Some(ArtifactStore::new(&arguments.out)),
         ..super::leasing(config, "thumbwire test").await?
     };
@@ -192,8 +184,8 @@ impl Arguments {
             shard: self.files.shard,
             fail_fast: self.fail_fast,
             retries: self.retries,
-            allow_reset: self.allow_reset,
-            allow_install: self.allow_install,
+            allow_reset: self.allow.reset,
+            allow_install: self.allow.install,
             update_goldens: self.update_goldens,
             folder: Some(folder.to_owned()),
             step_pictures: self.step_pictures == StepPictures::Always,

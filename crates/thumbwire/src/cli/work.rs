@@ -26,7 +26,7 @@ use thumbwire_flow::{
 };
 use tokio::runtime::Handle;
 
-use super::flow_files::FlowFolders;
+use super::flow_files::{FlowFolders, FlowPermissions};
 use super::queued_flows::{CaseBegun, CaseRecord, FlowRequest, RunFiles, moved, stored_trace};
 use super::run_goal::{FOREVER, RunFlags};
 use super::run_setup::{self, AppToolPerform, FlowGoalRunner};
@@ -45,18 +45,9 @@ pub(super) struct Arguments {
     /// End when the queue is empty
     #[arg(long)]
     until_empty: bool,
-    /// Allow flows to clear app data (`clearState`)
-    #[arg(long, help_heading = PERMISSIONS)]
-    allow_reset: bool,
-    /// Allow flows to install apps (`installApp`) and to copy media to the phone (`addMedia`)
-    #[arg(long, help_heading = PERMISSIONS)]
-    allow_install: bool,
-    /// Allow scripts of flows to reach HOST or HOST:PORT over HTTP (repeatable)
-    #[arg(long, value_name = "HOST", help_heading = PERMISSIONS)]
-    allow_network: Vec<String>,
+    #[command(flatten)]
+    allow: FlowPermissions,
 }
-
-const PERMISSIONS: &str = "Permissions";
 
 /// How long a job may take, with the wait for a phone, unless `--timeout` says otherwise.
 const JOB_TIME: Duration = Duration::from_secs(3600);
@@ -84,7 +75,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         .map_err(|error| CliError::failed(format!("no folder for files: {error}")))?;
     let options = SessionOptions {
         app_tools: common.allow.options(config)?,
-        input_files: arguments.allow_install.then(|| InputFolder::new(folder.path())),
+        input_files: arguments.allow.install.then(|| InputFolder::new(folder.path())),
         files: Some(ArtifactStore::new(folder.path().join("out"))),
         ..super::leasing(config, "thumbwire work").await?
     };
@@ -105,11 +96,11 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         perform: Arc::new(RedactedPerform::new(Arc::clone(&session), vault)),
         session: Arc::clone(&session),
         goals,
-        network: Arc::new(ScriptHosts::of(&arguments.allow_network, model_flags::proxy(config))),
+        network: Arc::new(ScriptHosts::of(&arguments.allow.network, model_flags::proxy(config))),
         time: common.limits.budgets(JOB_TIME).time.unwrap_or(JOB_TIME),
         redact: common.redact,
-        allow_reset: arguments.allow_reset,
-        allow_install: arguments.allow_install,
+        allow_reset: arguments.allow.reset,
+        allow_install: arguments.allow.install,
         folder,
         runs: Mutex::default(),
     }));
@@ -147,7 +138,9 @@ struct WorkerParts {
 impl RunJob for FlowWorker {
     async fn run(&self, job: &TakenJob) -> JobEnd {
         let ended = self.0.run(job).await;
-        ended.unwrap_or_else(|reason| match job.is_last() {
+        // A worker that is ended says nothing of the case.
+        let is_over = job.is_last() && !job.cancelled.is_cancelled();
+        ended.unwrap_or_else(|reason| match is_over {
             true => JobEnd::Done(self.not_run(job, &reason)),
             false => JobEnd::GiveBack { reason },
         })
@@ -291,7 +284,11 @@ impl WorkerParts {
             let mut files = Vec::new();
             for attempt in &result.attempts {
                 let Some(folder) = &attempt.trace else { continue };
-                self.keep_trace(&job.job.run, number, folder, &mut files).await?;
+                // A result without a picture is worth more than none.
+                if let Err(reason) = self.keep_trace(&job.job.run, number, folder, &mut files).await
+                {
+                    tracing::warn!("{reason}");
+                }
             }
             let Some(case) = request.cases.get(number) else { continue };
             let (flow, phones) = (case.flow, report.phones.clone());
@@ -299,8 +296,9 @@ impl WorkerParts {
             let took = result.attempts.iter().map(|attempt| attempt.took).sum();
             if matches!(result.verdict(), Verdict::Passed | Verdict::Flaky) {
                 let was_flaky = result.verdict() == Verdict::Flaky;
-                let noted = self.queue.note(&case.name, took, was_flaky).await;
-                noted.map_err(|error| error.to_string())?;
+                if let Err(error) = self.queue.note(&case.name, took, was_flaky).await {
+                    tracing::warn!("{error}");
+                }
             }
             let record = CaseRecord { worker: self.name.clone(), result, phones, files };
             let record = moved(&record, root, "/").map_err(|error| error.to_string())?;

@@ -229,8 +229,7 @@ impl EditorWindow {
         Self { server, name }
     }
 
-    /// Calls a tool, and writes what came of it into the transcript. What differs in each run is left
-    /// out.
+    /// Calls a tool, and adds its answer to the transcript, without what differs in each run.
     fn does(&mut self, transcript: &mut String, tool: &str, arguments: Value) {
         let answer = self.server.say(tool, arguments);
         let shown = answer.lines().take(2).collect::<Vec<_>>().join("\n    ");
