@@ -136,6 +136,7 @@ fn refused(reason: impl Into<String>) -> Failure {
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     use thumbwire_core::action::{AskUser, Direction, FoundElements, Question, TapResult, Target};
@@ -274,5 +275,44 @@ mod tests {
         assert_eq!(tried(ConfirmMode::Always, "no", snapshot).await, (0, true));
         let gone = Action::TapElement(Target::text("Gone"));
         assert_eq!(tried(ConfirmMode::Risky, "yes", gone).await, (0, false));
+    }
+
+    /// A phone whose list shows "Edit" where there is "Delete note" meanwhile.
+    struct ChangedPhone(AtomicBool);
+
+    #[async_trait]
+    impl Perform for ChangedPhone {
+        async fn perform(&self, _call: &Call, action: Action) -> Result<Outcome, Failure> {
+            let one_button = |text: &str| {
+                let state = scene("app", vec![node("Button", text, 0)]);
+                Arc::clone(&state.controls.as_ref().unwrap().snapshot)
+            };
+            match action {
+                Action::FindElements(_) => {
+                    let (snapshot, nodes) = (one_button("Delete note"), Vec::new());
+                    Ok(Outcome::Elements(FoundElements { snapshot, nodes }))
+                }
+                Action::Locate { .. } => {
+                    let snapshot = one_button("Edit");
+                    let at = snapshot.tree.nodes[0].bounds.center();
+                    Ok(Outcome::Tapped(TapResult { at, snapshot, node: 0, of: 1 }))
+                }
+                _ => {
+                    self.0.store(true, Ordering::SeqCst);
+                    Ok(Outcome::Done)
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn element_of_an_old_list_is_judged_by_what_is_there_now() {
+        let guarded =
+            ConfirmedPerform::new(ChangedPhone(AtomicBool::new(false)), ConfirmMode::Risky);
+        let call = Call::with_timeout(Duration::from_secs(9));
+        let tapped = guarded.perform(&call, Action::TapElement(Target::text("Edit")));
+        let refused = tapped.await.unwrap_err().cause.to_string();
+        assert!(refused.contains("About to tap \"Delete note\""), "{refused}");
+        assert!(!guarded.inner.0.load(Ordering::SeqCst), "it was not tapped");
     }
 }
