@@ -35,7 +35,7 @@ pub use call::{
 pub use client::{ClientId, ClientName, Holder, HolderProcess, Scope};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};
 pub(crate) use failure::what_they_lack;
-pub use failure::{Cause, CauseClass, Failure, NumberedList};
+pub use failure::{Cause, CauseClass, Failure, NumberedList, UserTurn};
 pub use file_names::{FileNameError, MAX_NAME, check_name};
 pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{

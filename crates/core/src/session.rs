@@ -41,11 +41,13 @@ mod seen_screens;
 mod selection;
 mod settings_pages;
 mod snapshots;
+mod streams;
 mod target;
 #[cfg(test)]
 mod tests;
 mod transfers;
 mod typing;
+mod user_holds;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -78,6 +80,7 @@ use monitors::Monitors;
 use recordings::{RecordingRequest, Recordings};
 pub use remote::{FilesHere, RemotePhones};
 use selection::SelectedDevices;
+pub use user_holds::UserHold;
 
 /// The part of a call's time reserved for probing a phone that stopped answering.
 const PROBE: Duration = Duration::from_secs(1);
@@ -164,6 +167,8 @@ struct SessionCall<'a> {
     call: &'a Call,
     /// Whether it needs the phone's lease.
     needs_lease: bool,
+    /// Whether it needs that for what it does, not only for the run that it is a part of.
+    acts: bool,
     /// The phone it is for, once that is known.
     device_id: OnceLock<String>,
     /// That phone, once it is connected.
@@ -252,9 +257,11 @@ impl Session {
 }
 
 impl<'a> SessionCall<'a> {
-    fn new(session: &'a Session, call: &'a Call, needs_lease: bool) -> Self {
+    fn new(session: &'a Session, call: &'a Call, action: &Action) -> Self {
+        let acts = action.needs_lease();
+        let needs_lease = call.exclusive || acts;
         let (device_id, attached, sent) = Default::default();
-        Self { session, call, needs_lease, device_id, attached, sent }
+        Self { session, call, needs_lease, acts, device_id, attached, sent }
     }
 
     /// Whether a command that may change the screen was sent.
@@ -274,6 +281,8 @@ impl<'a> SessionCall<'a> {
         let attached = self.attach(&id).await?;
         self.call.state.found(attached.id());
         if self.needs_lease {
+            let users = self.session.connections.leases.users();
+            users.admit(attached.id(), self.call, self.acts).await?;
             attached.acquire_lease(self.call)?;
             self.call.state.acts();
         }
@@ -487,8 +496,7 @@ impl Perform for Session {
             let reason = "this client may only look at phones".to_owned();
             return Err(Cause::Refused { reason }.into());
         }
-        let needs_lease = call.exclusive || action.needs_lease();
-        let session_call = SessionCall::new(self, call, needs_lease);
+        let session_call = SessionCall::new(self, call, &action);
         let given = call.deadline.saturating_duration_since(Instant::now());
         let work = timeout(given - PROBE.min(given / 4), session_call.run(action));
         let given_up = |cause| Failure { cause, side_effect: SideEffect::Possible };

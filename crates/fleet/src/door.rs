@@ -446,6 +446,7 @@ impl SharedDoor {
                 hash.update(format!("token {} {token} {name}", token.len()));
             }
             ClientId::Server => hash.update("server"),
+            ClientId::Studio => hash.update("studio"),
             ClientId::Remote { door, client, .. } => {
                 hash.update(format!("remote {} {door} {client}", door.len()));
             }

@@ -7,7 +7,7 @@
 
 use thumbwire_base::truncate;
 use thumbwire_base::visible::visible;
-use thumbwire_core::action::{Cause, Failure, NumberedList};
+use thumbwire_core::action::{Cause, Failure, NumberedList, UserTurn};
 use thumbwire_device::SideEffect;
 
 use super::FunctionError;
@@ -60,7 +60,13 @@ fn next_step(failure: &Failure) -> String {
             "end with FAIL and say that the phone asks whether to trust this computer"
         }
         Cause::DeviceBusy { .. } => "wait a moment and try again",
-        Cause::LeaseLost { .. } => "look at the screen before you go on",
+        Cause::LeaseLost { .. } | Cause::TakenByUser { turn: UserTurn::Acted, .. } => {
+            "look at the screen before you go on"
+        }
+        Cause::TakenByUser { turn: UserTurn::Acting, .. } => "wait, and try again",
+        Cause::TakenByUser { turn: UserTurn::Stopped, .. } => {
+            "end with FAIL and say that the user has stopped the work"
+        }
         Cause::DeviceTakenOver { .. } => {
             "end with FAIL and say that the user has taken the phone over"
         }
@@ -175,6 +181,9 @@ mod tests {
                 remaining: wait,
             },
             Cause::DeviceTakenOver { device: device(), remaining: wait },
+            Cause::TakenByUser { device: device(), turn: UserTurn::Acting },
+            Cause::TakenByUser { device: device(), turn: UserTurn::Acted },
+            Cause::TakenByUser { device: device(), turn: UserTurn::Stopped },
             Cause::LeaseLost { device: device() },
             Cause::Refused { reason: text() },
             Cause::NotReady { text: text() },

@@ -439,6 +439,7 @@ impl<P: Perform> RedactedPerform<P> {
             Cause::DeviceNotAuthorized { .. }
             | Cause::DeviceBusy { .. }
             | Cause::DeviceTakenOver { .. }
+            | Cause::TakenByUser { .. }
             | Cause::LeaseLost { .. }
             | Cause::DeviceNotAllowed { .. }
             | Cause::AppNotAllowed { .. }

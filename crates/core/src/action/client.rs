@@ -30,6 +30,8 @@ pub enum ClientId {
     },
     /// The server itself, which watches screens for its subscribers.
     Server,
+    /// The person at the studio's page, in any number of windows.
+    Studio,
     /// A client of a program on another computer.
     Remote {
         /// The program.
@@ -45,7 +47,7 @@ impl ClientId {
     /// Whether all calls come from one program. Only then it is known what the caller saw before.
     pub fn is_one_program(&self) -> bool {
         match self {
-            Self::ThisProcess | Self::Stdio | Self::Session(_) => true,
+            Self::ThisProcess | Self::Stdio | Self::Session(_) | Self::Studio => true,
             Self::Sessionless { .. } | Self::Server => false,
             Self::Remote { is_one_program, .. } => *is_one_program,
         }
@@ -63,6 +65,7 @@ impl fmt::Debug for ClientId {
                 f.debug_struct("Sessionless").field("token", token).field("name", name).finish()
             }
             Self::Server => f.write_str("Server"),
+            Self::Studio => f.write_str("Studio"),
             Self::Remote { door, client, .. } => {
                 f.debug_struct("Remote").field("door", door).field("client", client).finish()
             }

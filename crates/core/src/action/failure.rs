@@ -312,6 +312,15 @@ pub enum Cause {
         #[serde(rename = "remaining_ms", with = "millis")]
         remaining: Duration,
     },
+    /// A person uses the phone by the studio, has used it, or has stopped the work. Nothing was
+    /// done.
+    #[error("{}", .turn.describe(device))]
+    TakenByUser {
+        /// The device.
+        device: String,
+        /// What the person did.
+        turn: UserTurn,
+    },
     /// Another client has had the phone since this one acted on it. Nothing was done.
     #[error("another client has used device {device} since")]
     LeaseLost {
@@ -403,6 +412,7 @@ impl Cause {
             | Self::DeviceNotAllowed { device }
             | Self::DeviceBusy { device, .. }
             | Self::DeviceTakenOver { device, .. }
+            | Self::TakenByUser { device, .. }
             | Self::LeaseLost { device } => Some(device),
             _ => None,
         }
@@ -452,10 +462,43 @@ impl Cause {
             Self::DeviceBusy { .. } => ("device_busy", CauseClass::Refused),
             Self::LeaseLost { .. } => ("lease_lost", CauseClass::Refused),
             Self::DeviceTakenOver { .. } => ("device_taken_over", CauseClass::Refused),
+            Self::TakenByUser { .. } => ("taken_by_user", CauseClass::Refused),
             Self::Refused { .. } => ("refused", CauseClass::Refused),
             Self::NotReady { .. } => ("not_ready", CauseClass::Failed),
             Self::DeviceError { .. } => ("device_error", CauseClass::Failed),
             Self::Cancelled => ("cancelled", CauseClass::Cancelled),
+        }
+    }
+}
+
+/// What a person does with a phone that a program wanted to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UserTurn {
+    /// The person still has it, after as long as the call could wait.
+    Acting,
+    /// The person has acted on it while the call waited.
+    Acted,
+    /// The person has stopped the work.
+    Stopped,
+}
+
+impl UserTurn {
+    fn describe(self, device: &str) -> String {
+        match self {
+            Self::Acting => format!("the user has paused all work on device {device}"),
+            Self::Acted => format!("the user has used device {device} while this call waited"),
+            Self::Stopped => format!("the user has stopped the work on device {device}"),
+        }
+    }
+
+    fn next_step(self) -> &'static str {
+        match self {
+            Self::Acting => {
+                "try again when the user has handed it back; screenshots and lists are allowed meanwhile"
+            }
+            Self::Acted => "look at the screen before you go on",
+            Self::Stopped => "ask the user before you go on",
         }
     }
 }
@@ -623,6 +666,7 @@ impl Failure {
             Cause::DeviceTakenOver { .. } => {
                 "ask the user before you go on; screenshots and lists are allowed meanwhile"
             }
+            Cause::TakenByUser { turn, .. } => turn.next_step(),
             Cause::Refused { .. } => "try something else",
             Cause::NotReady { .. } if self.is_restless() => {
                 "take a screenshot and tap by its coordinates; this screen does not rest"

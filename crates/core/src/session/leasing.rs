@@ -25,6 +25,7 @@ use thumbwire_base::lock;
 use tokio::time::Instant;
 
 use super::Session;
+use super::user_holds::UserHolds;
 use crate::action::{Call, Cause, ClientId, ClientName, Failure, Holder};
 use crate::phone_locks::{PhoneLock, PhoneLocks, TAKEN_FOR};
 use crate::providers::DeviceProviders;
@@ -35,6 +36,8 @@ pub(super) struct Leases {
     /// How long a client keeps a phone's lease after its last act; `None`: nothing is leased.
     time: Option<Duration>,
     table: Arc<Mutex<LeaseTable>>,
+    /// The phones that a person holds, with or without leases.
+    users: Arc<UserHolds>,
     /// The leases of other programs; `None` if they do not matter.
     others: Option<Arc<OtherPrograms>>,
 }
@@ -133,8 +136,14 @@ impl Leases {
                 last_revision: first_revision,
                 ..LeaseTable::default()
             })),
+            users: Arc::new(UserHolds::new()),
             others: others.map(Arc::new),
         }
+    }
+
+    /// The phones that a person holds.
+    pub(super) fn users(&self) -> &UserHolds {
+        &self.users
     }
 
     /// Acquires a phone's lease for the client of a call, and keeps it while the hold exists;
@@ -202,7 +211,8 @@ impl Leases {
     /// # Errors
     /// If another client has it.
     pub(super) fn hold_for(&self, device: &str, call: &Call) -> Result<(), Failure> {
-        if self.time.is_none() || call.state.holds(device) {
+        let needs_none = self.time.is_none() || self.users.is_held_by(device, &call.client);
+        if needs_none || call.state.holds(device) {
             return Ok(());
         }
         if let Some(hold) = self.hold(device, call)? {
@@ -217,6 +227,9 @@ impl Leases {
     /// If another client or program has its lease.
     pub(super) fn check(&self, device: &str, client: &ClientId) -> Result<(), Failure> {
         let Some(time) = self.time else { return Ok(()) };
+        if self.users.is_held_by(device, client) {
+            return Ok(());
+        }
         let mut table = lock(&self.table);
         table.refuse_others(device, client, time)?;
         self.check_lock(device, &table, time)

@@ -64,6 +64,7 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
                 },
                 Cause::LeaseLost { device: device() },
                 Cause::DeviceTakenOver { device: device(), remaining: wait },
+                Cause::TakenByUser { device: device(), turn: UserTurn::Acting },
                 Cause::Refused { reason: text() },
             ],
         ),

@@ -72,7 +72,7 @@ async fn physical_phone_is_preferred_and_stays_selected_while_ready() {
     assert_eq!(any(&session).await, ("emulator-5554".into(), SelectionReason::FirstEmulator));
     // Calls without a device now use this one.
     assert_eq!(
-        SessionCall::new(&session, &Call::with_timeout(Duration::from_secs(60)), false)
+        SessionCall::new(&session, &Call::with_timeout(Duration::from_secs(60)), &Action::LOOK)
             .chosen_id()
             .await
             .unwrap(),
@@ -100,12 +100,15 @@ async fn of_several_named_phones_a_call_must_name_or_select_one() {
     let call = Call::with_timeout(Duration::from_secs(9)).on(Some("R58M1".into()));
     session.perform(&call, Action::CurrentApp).await.unwrap();
     assert!(
-        SessionCall::new(&session, &call, false).chosen_id().await.is_err(),
+        SessionCall::new(&session, &call, &Action::LOOK).chosen_id().await.is_err(),
         "naming one does not select it"
     );
     let select = Action::SelectDevice { device: "R58M1".into(), platform: None };
     ask(&session, select).await.unwrap();
-    assert_eq!(SessionCall::new(&session, &call, false).chosen_id().await.unwrap(), "R58M1");
+    assert_eq!(
+        SessionCall::new(&session, &call, &Action::LOOK).chosen_id().await.unwrap(),
+        "R58M1"
+    );
 }
 
 #[tokio::test]

@@ -4,8 +4,9 @@ use futures::future::join_all;
 
 use super::studio::{Studio, in_leased_studios};
 use super::*;
-use crate::action::{CallState, ClientName, Scope};
+use crate::action::{CallState, ClientName, Scope, UserTurn};
 use crate::phone_locks::{PhoneLocks, TAKEN_FOR};
+use crate::session::UserHold;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -443,4 +444,80 @@ async fn lease_is_renewed_and_taken_over() {
     let refused = session.perform(&of("ann"), Action::Press(Key::Back)).await.unwrap_err();
     assert!(matches!(refused.cause, Cause::DeviceTakenOver { .. }), "{refused:?}");
     press(&session, "bob").await.expect("the phone is the others'");
+}
+
+/// A press of a program that the person at the studio has paused.
+fn paused_press(
+    session: &Arc<Session>,
+    call: Call,
+) -> tokio::task::JoinHandle<Result<Outcome, Failure>> {
+    let session = Arc::clone(session);
+    tokio::spawn(async move { session.perform(&call, Action::Press(Key::Back)).await })
+}
+
+fn by_person() -> Call {
+    Call { client: ClientId::Studio, ..of("studio") }
+}
+
+fn turn(refused: Result<Outcome, Failure>) -> UserTurn {
+    match refused {
+        Err(Failure { cause: Cause::TakenByUser { turn, .. }, side_effect: SideEffect::None }) => {
+            turn
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_acts_on_a_leased_phone_and_the_program_looks_again() {
+    let (session, _phone) = quick();
+    let session = Arc::new(session);
+    press(&session, "ann").await.unwrap();
+    busy(session.perform(&by_person(), Action::Press(Key::Back)).await);
+    session.hold_for_user("fake", &ClientId::Studio, UserHold::Paused, None);
+    let waits = paused_press(&session, of("ann"));
+    settle().await;
+    session.perform(&of("ann"), Action::LOOK).await.expect("looking is allowed meanwhile");
+    session.perform(&by_person(), Action::Press(Key::Back)).await.expect("the person may act");
+    assert!(!waits.is_finished());
+    session.hand_back("fake");
+    assert_eq!(turn(waits.await.unwrap()), UserTurn::Acted);
+    press(&session, "ann").await.expect("after a look it goes on, under the lease it had");
+    assert_eq!(session.user_hold("fake"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_without_an_act_of_the_person_changes_nothing() {
+    let (session, _phone) = quick();
+    let session = Arc::new(session);
+    session.hold_for_user("fake", &ClientId::Studio, UserHold::Paused, Some(SECOND * 15));
+    let waits = paused_press(&session, of("ann"));
+    settle().await;
+    assert!(!waits.is_finished());
+    tokio::time::advance(SECOND * 16).await;
+    waits.await.unwrap().expect("the hold has ended by itself");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_cannot_wait_longer_is_told_who_has_the_phone() {
+    let (session, _phone) = quick();
+    let session = Arc::new(session);
+    session.hold_for_user("fake", &ClientId::Studio, UserHold::Paused, None);
+    let waits =
+        paused_press(&session, Call { deadline: Instant::now() + SECOND * 10, ..of("ann") });
+    settle().await;
+    tokio::time::advance(SECOND * 9).await;
+    assert_eq!(turn(waits.await.unwrap()), UserTurn::Acting);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_ends_a_run_and_refuses_single_acts() {
+    let (session, _phone) = quick();
+    session.hold_for_user("fake", &ClientId::Studio, UserHold::Stopped, None);
+    assert_eq!(turn(press(&session, "ann").await), UserTurn::Stopped);
+    let run = Call { exclusive: true, ..of("bob") };
+    session.perform(&run, Action::LOOK).await.expect_err("a run's look needs the phone too");
+    assert!(run.cancelled.is_cancelled());
+    session.hand_back("fake");
+    press(&session, "ann").await.expect("handed back");
 }

@@ -95,6 +95,7 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::BackgroundStartRestricted { .. }
         | Cause::DeviceBusy { .. }
         | Cause::DeviceTakenOver { .. }
+        | Cause::TakenByUser { .. }
         | Cause::LeaseLost { .. }
         | Cause::SettingsPageNotAllowed { .. }
         | Cause::LinkNotAllowed { .. }
