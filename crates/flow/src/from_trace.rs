@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 use thumbwire_core::action::{Action, TextInput};
+use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::{REDACTED, Trace};
 use thumbwire_core::yaml::to_yaml;
 use thumbwire_device::text_field::is_showing_hint;
@@ -78,6 +79,15 @@ pub fn from_trace(trace: &Trace, maestro: bool) -> Result<WrittenFlow, String> {
         needs: parameters.of_kind(Kind::Secret).map(|one| one.name.clone()).collect(),
         text,
     })
+}
+
+/// The most lasting selector that means this node alone, as a flow has it.
+pub(super) fn lasting_selector(snapshot: &Snapshot, node: usize) -> Option<Value> {
+    let parameters = Parameters::default();
+    let naming = Naming { parameters: &parameters, maestro: false };
+    let screen = Screen::of(snapshot.clone());
+    let name = naming.name(&screen, &Touched::node(node))?;
+    Some(name.written(&parameters))
 }
 
 /// Refuses runs that are not known to have worked, and those whose texts are missing.
@@ -187,6 +197,7 @@ impl<'a> Writer<'a> {
                 Action::Type(TextInput { into: Some(into), .. }) => {
                     screen.field(Some(into)).map(Touched::node)
                 }
+                Action::Observe(_) => act.checked_node().map(Touched::node),
                 _ if act.points.len() == 1 => Touched::at(screen, act.points[0]),
                 _ => None,
             }?;
@@ -249,6 +260,11 @@ impl<'a> Writer<'a> {
         match &act.action {
             Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_) => {
                 self.touch(at, "tapOn", None)
+            }
+            Action::Observe(_) => {
+                let name = self.name(at).ok_or("the element that must be there cannot be named")?;
+                let check = name.written(self.naming.parameters);
+                self.push("assertVisible", check);
             }
             Action::Touch(Gesture::DoubleTap { .. }) => self.touch(at, "doubleTapOn", None),
             Action::Touch(Gesture::LongPress { held, .. }) => {
@@ -476,6 +492,9 @@ impl<'a> Writer<'a> {
     /// Checks what an act changed.
     fn checks(&mut self, at: usize) {
         let act = &self.acts[at];
+        if act.checked_node().is_some() {
+            return;
+        }
         // A dialog of the system may not be there next time, and what it hid is checked later.
         let has_dialog = |screen: &&Screen| screen.dialog().is_some();
         let Some(after) = act.after.as_deref().filter(|it| !has_dialog(it)) else { return };

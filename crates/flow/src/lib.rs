@@ -42,6 +42,7 @@ mod run_text;
 mod screen_text;
 mod script;
 mod script_thread;
+mod selecting;
 mod step_trail;
 mod suite;
 mod terminal_reporter;
@@ -66,6 +67,7 @@ pub use plan::{
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 pub use run::{FlowRunError, FlowRunner, Options, Shard, chosen_cases, full_name};
 pub use script::{ScriptNetwork, ScriptRequest, ScriptResponse};
+pub use selecting::{WrittenSelector, matching_nodes, selector_of};
 pub use suite::suite;
 pub use terminal_reporter::{Line, Terminal, Tone, View};
 pub use workspace::Workspace;

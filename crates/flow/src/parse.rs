@@ -31,7 +31,7 @@ use thumbwire_device::AppId;
 
 use self::context::{Filled, MapReader, ParseContext};
 pub(crate) use self::gesture::key_name;
-pub(crate) use self::selector::element_of_json;
+pub(crate) use self::selector::{element_of_json, read_element};
 use super::error::{FlowError, Source, SourceLocation};
 use super::plan::{Case, CrashScope, Findings, Flow, FlowStep, LateStep, StepKind, Written};
 use super::script::{Parameters, ScriptEngine};

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use thumbwire_core::action::{Action, AppSelector, Controls, ElementId, Target, TextInput};
+use thumbwire_core::action::{
+    Action, AppSelector, Controls, ElementId, ElementRef, Observe, Target, TextInput, WaitCondition,
+};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::format::{ActionResult, StoredOutcome, StoredSnapshot, TraceRecord};
 use thumbwire_core::trace::{RecordedAction, Trace};
@@ -107,9 +109,21 @@ fn is_done_again(acts: &[Act]) -> bool {
 /// Whether an action changes nothing that a flow is about.
 fn is_look(action: &Action) -> bool {
     let changes = action.changes_screen()
-        || matches!(action, Action::SetClipboard(_) | Action::PushFile { .. });
+        || matches!(action, Action::SetClipboard(_) | Action::PushFile { .. })
+        || checked_ref(action).is_some();
     // A flow unlocks the phone when it starts.
     !changes || matches!(action, Action::Unlock)
+}
+
+/// The element of which somebody said that it must be there.
+fn checked_ref(action: &Action) -> Option<ElementRef> {
+    match action {
+        Action::Observe(Observe::Until {
+            condition: WaitCondition::Shown(Target::Listed(ElementId::Ref(id))),
+            ..
+        }) => Some(*id),
+        _ => None,
+    }
 }
 
 fn failed_without_effect(end: &ActionResult) -> bool {
@@ -170,6 +184,13 @@ impl Act {
         };
         let is_same = self.field().is_some() && self.field() == next.field();
         second.clear && !first.submit && is_same
+    }
+
+    /// The node that must be there, if the act only says so.
+    pub(super) fn checked_node(&self) -> Option<usize> {
+        let id = checked_ref(&self.action)?;
+        let snapshot = &self.before.as_ref()?.snapshot;
+        snapshot.refs.iter().find(|listed| listed.id == id).map(|listed| listed.node)
     }
 
     /// What tells the field apart that it typed into.

@@ -8,8 +8,8 @@ use super::value;
 use crate::element_pattern::{
     ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
 };
-use crate::error::{Source, SourceLocation};
-use crate::yaml::{Value, ValueKind};
+use crate::error::{FlowError, Source, SourceLocation};
+use crate::yaml::{self, Value, ValueKind};
 
 /// The keys that describe an element.
 const KEYS: [&str; 21] = [
@@ -82,6 +82,39 @@ pub(super) fn element(
 pub(crate) fn element_of_json(json: &serde_json::Value) -> Option<ElementPattern> {
     let at = SourceLocation::new(&Source::new("", String::new()), 1, 1);
     element(&Value::of_json(json, &at), "the element", &mut ParseContext::new()).map(|it| *it)
+}
+
+/// The element that a text describes: a selector as YAML, or a step whose value is one.
+pub(crate) fn read_element(text: &str) -> Result<ElementPattern, Vec<FlowError>> {
+    let source = Source::new("selector", text.to_owned());
+    let documents = yaml::read(&source).map_err(|error| vec![error])?;
+    let mut context = ParseContext::new();
+    let value = documents.first().map(|value| match &value.kind {
+        ValueKind::List(steps) if steps.len() == 1 => &steps[0],
+        _ => value,
+    });
+    let value = value.map(|value| match &value.kind {
+        ValueKind::Map(entries) if entries.len() == 1 && !KEYS.contains(&&*entries[0].0.name) => {
+            let (command, selector) = &entries[0];
+            if selects(&command.name) { selector } else { value }
+        }
+        _ => value,
+    });
+    let found = value.and_then(|value| element(value, "the selector", &mut context));
+    match found {
+        Some(pattern) if !context.has_errors() => Ok(*pattern),
+        _ if context.has_errors() => Err(context.errors()),
+        _ => {
+            let what = "write a text, or keys such as `id: name` and `below: Title`";
+            Err(vec![FlowError::new(SourceLocation::new(&source, 1, 1), what)])
+        }
+    }
+}
+
+/// Whether a command's value is a selector.
+fn selects(command: &str) -> bool {
+    ["tapOn", "doubleTapOn", "longPressOn", "assertVisible", "assertNotVisible", "copyTextFrom"]
+        .contains(&command)
 }
 
 /// Whether a map describes an element.
