@@ -17,6 +17,7 @@ mod endpoint;
 mod limits;
 mod message;
 mod monitoring;
+mod pages;
 mod rejection;
 mod sessions;
 
@@ -53,6 +54,7 @@ use thumbwire_core::toolset::Toolset;
 
 pub use limits::Limits;
 use limits::MAX_READ_AHEAD;
+pub use pages::{PAGES_PATH, PageBody, Pages};
 
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
@@ -69,19 +71,25 @@ pub struct ServedToolset {
     toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     watch: Option<Arc<dyn ClientWatch>>,
+    pages: Option<Arc<dyn Pages>>,
     log: CallLog,
 }
 
 impl ServedToolset {
     /// The toolset, whose actions `perform` performs.
     pub fn new(toolset: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
-        Self { toolset, perform, watch: None, log: CallLog::default() }
+        Self { toolset, perform, watch: None, pages: None, log: CallLog::default() }
     }
 
     /// Writes the audit lines of calls there instead of to the log.
     pub fn with_audit(self, audit: Audit) -> Self {
         let log = CallLog { audit, ..self.log };
         Self { log, ..self }
+    }
+
+    /// Serves these pages at [`PAGES_PATH`], too.
+    pub fn with_pages(self, pages: Arc<dyn Pages>) -> Self {
+        Self { pages: Some(pages), ..self }
     }
 
     /// Tells `watch` which clients have left, however their session ended.

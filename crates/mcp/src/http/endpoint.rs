@@ -36,6 +36,7 @@ use super::asking_call;
 use super::connections::{BusyConnection, Connection, HoldingBody};
 use super::limits::{Budget, Limits, MAX_MESSAGE};
 use super::message;
+use super::pages::{self, Pages};
 use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, ClientDetails, Sessions, StartError};
 use super::{HEALTH_PATH, METRICS_PATH, PATH, ServedToolset, monitoring};
@@ -74,6 +75,8 @@ pub(super) struct McpEndpoint {
     server: Server,
     /// Learns which clients have left.
     watch: Option<Arc<dyn ClientWatch>>,
+    /// Pages for people.
+    pages: Option<Arc<dyn Pages>>,
     limits: Limits,
     /// The connections that are busy.
     connections: Budget,
@@ -115,6 +118,7 @@ impl McpEndpoint {
             messages,
             server,
             watch: served.watch,
+            pages: served.pages,
             connections: Budget::new(limits.connections, "busy connections"),
             message_bytes: Budget::new(limits.message_bytes, "bytes for large messages"),
             streams: Budget::new(limits.streams, "places for streams"),
@@ -134,6 +138,14 @@ impl McpEndpoint {
 
     async fn admit(&self, mut request: Request) -> Result<Response, Rejection> {
         self.access_check.check_address(request.uri(), request.headers())?;
+        let of_pages = self.pages.as_ref().filter(|_| pages::below(request.uri().path()).is_some());
+        if let Some(pages) = of_pages {
+            let below = pages::below(request.uri().path()).unwrap_or_default();
+            let file = pages::without_token(&**pages, request.method(), below);
+            if let Some(response) = file {
+                return response;
+            }
+        }
         // Some clients add a slash, and do not follow a redirect with their request's body.
         let path = request.uri().path();
         let path = path.strip_suffix('/').unwrap_or(path);
@@ -148,7 +160,7 @@ impl McpEndpoint {
             return monitoring::resource_metadata(request.method(), issuer);
         }
         let is_metrics = path == METRICS_PATH;
-        if path != PATH && !is_metrics {
+        if path != PATH && !is_metrics && of_pages.is_none() {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
@@ -171,7 +183,13 @@ impl McpEndpoint {
             return monitoring::metrics(request.method(), &self.log.metrics, gauges);
         }
         let received = || busy.iter().for_each(BusyConnection::received);
-        let response = self.dispatch(request, &grant, received).await;
+        let response = match of_pages {
+            Some(pages) => {
+                let (bytes, limits) = (&self.message_bytes, &self.limits);
+                pages::with_token(pages, request, &grant, bytes, limits, received).await
+            }
+            None => self.dispatch(request, &grant, received).await,
+        };
         let response = response.unwrap_or_else(Rejection::into_response);
         let response = until_expired(response, &grant, SystemTime::now());
         Ok(response.map(|body| HoldingBody::wrap(body, (busy, place))))

@@ -1,0 +1,80 @@
+//! Pages for people, served beside the MCP endpoint behind the same checks.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::LOCATION;
+use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::response::Response;
+use futures::stream::{BoxStream, StreamExt as _};
+use std::convert::Infallible;
+
+use super::limits::{Budget, Limits};
+use super::message;
+use super::rejection::Rejection;
+use crate::grant::Grant;
+
+/// The path below which pages are.
+pub const PAGES_PATH: &str = "/studio";
+
+/// The body of a page's response: parts as they come, for a live view without an end.
+pub type PageBody = BoxStream<'static, Bytes>;
+
+/// Pages for people. The server has checked Host and Origin, and the token where one is needed.
+#[async_trait]
+pub trait Pages: Send + Sync {
+    /// The file at this path below [`PAGES_PATH`] (`/studio.css`), which tells nothing of phones
+    /// and needs no token: a browser cannot send one when it opens a page. `None`: there is none.
+    fn file(&self, path: &str) -> Option<axum::http::Response<Bytes>>;
+
+    /// Answers a request of such a page, whose path is the part below [`PAGES_PATH`] and whose
+    /// extensions have the [`Scope`](thumbwire_core::action::Scope) of its token.
+    async fn answer(&self, request: axum::http::Request<Bytes>) -> axum::http::Response<PageBody>;
+}
+
+/// The part of a path below the pages' own; `None` if it is another path.
+pub(super) fn below(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix(PAGES_PATH)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+/// Answers a request that needs no token, if it is one.
+pub(super) fn without_token(
+    pages: &dyn Pages,
+    method: &Method,
+    path: &str,
+) -> Option<Result<Response, Rejection>> {
+    // The page's own addresses are relative to its folder.
+    if path.is_empty() {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+        response.headers_mut().insert(LOCATION, HeaderValue::from_static("/studio/"));
+        return Some(Ok(response));
+    }
+    let file = pages.file(path)?;
+    Some(match *method {
+        Method::GET => Ok(file.map(Body::from)),
+        _ => Err(Rejection::no_such_method("GET")),
+    })
+}
+
+/// Answers a request with a valid token.
+pub(super) async fn with_token(
+    pages: &Arc<dyn Pages>,
+    request: Request,
+    grant: &Grant,
+    bytes: &Budget,
+    limits: &Limits,
+    received: impl Fn(),
+) -> Result<Response, Rejection> {
+    let (mut parts, body) = request.into_parts();
+    let (body, _taken) = message::receive(body, bytes, &grant.share, limits).await?;
+    received();
+    let path = parts.uri.path_and_query().and_then(|it| below(it.as_str())).unwrap_or_default();
+    parts.uri = path.parse().unwrap_or_else(|_| Uri::from_static("/"));
+    parts.extensions.insert(grant.scope);
+    let response = pages.answer(Request::from_parts(parts, body)).await;
+    Ok(response.map(|body| Body::from_stream(body.map(Ok::<_, Infallible>))))
+}
