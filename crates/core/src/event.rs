@@ -23,7 +23,7 @@ use thumbwire_base::lock;
 use thumbwire_device::Backends;
 use tokio::time::Instant;
 
-use crate::action::{Action, Failure, Outcome};
+use crate::action::{Action, ClientName, Failure, Outcome};
 pub use observed_perform::ObservedPerform;
 
 /// An event.
@@ -82,6 +82,8 @@ pub struct ObservedCall<'a> {
     pub number: u64,
     /// The phone it names; `None` for the session's selected one.
     pub device: Option<&'a str>,
+    /// What its client calls itself; empty if it says nothing.
+    pub client: &'a ClientName,
     /// The requested action.
     pub action: &'a Action,
     /// When it started.

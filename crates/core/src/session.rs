@@ -80,6 +80,7 @@ use monitors::Monitors;
 use recordings::{RecordingRequest, Recordings};
 pub use remote::{FilesHere, RemotePhones};
 use selection::SelectedDevices;
+pub use streams::ShownPhone;
 pub use user_holds::UserHold;
 
 /// The part of a call's time reserved for probing a phone that stopped answering.

@@ -27,7 +27,9 @@ use thumbwire_base::truncate;
 use thumbwire_device::with_backends;
 use tokio::time::Instant;
 
-use crate::action::{Call, Cause, Failure, Observe, Perform, TypedPerform as _, request};
+use crate::action::{
+    AskBeside, Call, Cause, Failure, Observe, Perform, TypedPerform as _, request,
+};
 use app_tools::DynamicTools;
 pub use observation::ObserveMode;
 use observation::{OBSERVING, screen_text};
@@ -57,6 +59,8 @@ pub struct Toolset {
     pub resources: Option<Arc<dyn ResourceProvider>>,
     /// Completes arguments of prompts and resource templates.
     pub completion: Option<Arc<dyn CompleteArgument>>,
+    /// Asks the user of a call in another place too, if a caller has added one.
+    pub ask_beside: Option<Arc<dyn AskBeside>>,
     /// The argument in which clients of the original server nest all others. Both forms are
     /// accepted.
     pub nested: Option<&'static str>,
@@ -118,6 +122,7 @@ impl Toolset {
             chooses_device: false,
             tells_backends: false,
             withheld: Vec::new(),
+            ask_beside: None,
             render_rejection,
         }
     }
@@ -167,9 +172,12 @@ impl Toolset {
         &self,
         tool: &Tool,
         mut arguments: Map<String, Value>,
-        call: Call,
+        mut call: Call,
         perform: &dyn Perform,
     ) -> Reply {
+        if let Some(beside) = &self.ask_beside {
+            call.ask = beside.asking(call.ask);
+        }
         self.unnest(tool, &mut arguments);
         schema::read_arguments(&tool.schema, &mut arguments);
         let began = Instant::now();

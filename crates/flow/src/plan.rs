@@ -41,6 +41,17 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// The flow from a step on, counted from 0, on the screen as it is then: its app is not started
+    /// afresh.
+    #[must_use]
+    pub fn from_step(mut self, step: usize) -> Self {
+        for case in &mut self.cases {
+            case.is_fresh = false;
+            case.steps.drain(..step.min(case.steps.len()));
+        }
+        self
+    }
+
     /// What its steps certainly need and there is not: parameters, scripts, parts of ours.
     pub fn needs(&self) -> impl Iterator<Item = &FlowError> {
         let needs = self.findings.needs.iter();

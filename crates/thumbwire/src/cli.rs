@@ -57,6 +57,8 @@ mod shutdown;
 mod skill;
 #[cfg(feature = "agent")]
 mod skill_flags;
+#[cfg(feature = "studio")]
+mod studio;
 mod style;
 #[cfg(feature = "agent")]
 mod styled_output;
@@ -138,6 +140,9 @@ enum CliCommand {
     /// Run the task suite on virtual phones and report the success rate.
     #[cfg(feature = "eval")]
     Eval(Box<eval::Arguments>),
+    /// Show phones in the browser: touch them, inspect screens, record flows, watch programs.
+    #[cfg(feature = "studio")]
+    Studio(studio::Arguments),
     /// Print a snapshot of the screen, from a phone or a saved dump.
     Screen(screen::Arguments),
     /// List connected phones.
@@ -399,6 +404,8 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::Demo(arguments) => demo::run(arguments, config).await,
         #[cfg(feature = "eval")]
         CliCommand::Eval(arguments) => eval::run(*arguments, config).await,
+        #[cfg(feature = "studio")]
+        CliCommand::Studio(arguments) => studio::run(arguments, config).await,
         CliCommand::Screen(arguments) => screen::run(arguments, config).await,
         CliCommand::Devices(arguments) => devices::run(arguments, config).await,
         CliCommand::Doctor(arguments) => doctor::run(arguments, config).await,

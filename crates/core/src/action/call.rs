@@ -213,6 +213,12 @@ pub trait AskUser: Send + Sync {
     }
 }
 
+/// Asks the users of programs in another place as well, such as a page that shows the phone.
+pub trait AskBeside: Send + Sync {
+    /// Asks there too; the first answer counts.
+    fn asking(&self, ask: Arc<dyn AskUser>) -> Arc<dyn AskUser>;
+}
+
 /// Whether an answer means yes. Anything but an explicit yes means no.
 pub fn agrees(answer: &str) -> bool {
     const YES: [&str; 21] = [

@@ -34,6 +34,7 @@ impl<P: Perform> Perform for ObservedPerform<P> {
         let observed = ObservedCall {
             number: self.calls.fetch_add(1, Ordering::Relaxed) + 1,
             device: call.device.as_deref(),
+            client: &call.client_name,
             action: &asked,
             started: Instant::now(),
         };

@@ -153,7 +153,7 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Self::open`], and if `name` leads out of the folder.
-    pub(super) fn open_inside(folder: &Path, name: &Path) -> io::Result<Self> {
+    pub fn open_inside(folder: &Path, name: &Path) -> io::Result<Self> {
         let (files, inside) = (Folder::new(folder), name.to_owned());
         let mut trace = Self { files, inside, ..Self::default() };
         let text = trace.text()?;

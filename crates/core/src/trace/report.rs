@@ -28,6 +28,7 @@ use crate::annotate::ControlFamily;
 use document::{Document, shortcuts};
 use pictures::ImageSet;
 
+pub use document::BASE_STYLE;
 pub use pictures::Pictures;
 pub use suite::{SUITE, Suite, SuiteRun, Verdict, suite_page};
 

@@ -11,12 +11,16 @@ use super::run_goal::{self, OutputFlags, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, RunSetup};
 use super::screenshot_size::ScreenshotSize;
 use super::skill_flags::{SkillFlags, SkillSetup};
+#[cfg(feature = "studio")]
+use super::studio::StudioPage;
 use super::{CliError, print_error, terminal_prompt, test};
 use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::session::{Session, SessionOptions};
+#[cfg(feature = "studio")]
+use tokio_util::sync::CancellationToken;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -36,6 +40,11 @@ pub(super) struct Arguments {
     /// Directory to record the run in, as `logs/run-TIME/`
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
+    /// Show the run on a page for the browser, to watch it, pause it and answer its questions
+    /// [default address: 127.0.0.1:8090]
+    #[cfg(feature = "studio")]
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = super::studio::ADDRESS)]
+    studio: Option<String>,
     /// Resume the run in this directory
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
     resume: Option<PathBuf>,
@@ -63,7 +72,15 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         out: arguments.out.clone(),
         redact: common.redact,
     };
-    let context = common.context(device, arguments.output, config);
+    let mut context = common.context(device, arguments.output, config);
+    #[cfg(feature = "studio")]
+    if let Some(address) = &arguments.studio {
+        let page = StudioPage::open(address, config).await?;
+        let studio = super::studio::studio(&session, &arguments.out, context.device.clone());
+        tokio::spawn(page.serve(&studio, &session, CancellationToken::new()));
+        context.watchers.push(studio.events());
+        context.ask_beside = Some(Arc::new(studio));
+    }
     let models = (model.as_ref(), &skills);
     let ended = run_goal(models, &setup, goal, arguments.resume.as_deref(), context).await;
     // A cancelled question may have left the echo off.

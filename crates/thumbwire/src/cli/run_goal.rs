@@ -22,8 +22,10 @@ use super::{CliError, PhoneSources, print};
 use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{AgentStatus, Budgets, Limit, Policy, RunResult, ScreenshotMode, StopReason};
-use thumbwire_core::action::{Call, InfoResult, NoUser, Perform, TypedPerform as _, request};
-use thumbwire_core::event::{EventSink, NoEvents};
+use thumbwire_core::action::{
+    AskBeside, Call, InfoResult, NoUser, Perform, TypedPerform as _, request,
+};
+use thumbwire_core::event::{EventSink, EventSinks, NoEvents};
 use thumbwire_core::trace::Recorder;
 
 /// Flags shared by `run` and `test`: model, limits, secrets and questions.
@@ -71,6 +73,8 @@ impl RunFlags {
             asks: !self.no_ask && terminal_prompt::is_there(),
             output,
             config,
+            watchers: Vec::new(),
+            ask_beside: None,
         }
     }
 }
@@ -117,6 +121,10 @@ pub(super) struct RunContext<'a> {
     pub(super) asks: bool,
     pub(super) output: OutputFlags,
     pub(super) config: &'a Config,
+    /// Other sinks for what happens.
+    pub(super) watchers: Vec<Arc<dyn EventSink>>,
+    /// Where else the user is asked.
+    pub(super) ask_beside: Option<Arc<dyn AskBeside>>,
 }
 
 /// Runs a goal, shows its progress and returns the exit code.
@@ -125,7 +133,8 @@ pub(super) async fn run_goal(
     request: RunRequest,
     context: RunContext<'_>,
 ) -> Result<u8, CliError> {
-    let RunContext { device, budgets, confirm, asks, output, config } = context;
+    let RunContext { device, budgets, confirm, asks, output, config, watchers, ask_beside } =
+        context;
     let folder = run.folder();
     let limit = budgets.time.filter(|time| *time < FOREVER);
     // Drop the default week, so that neither the model nor the log reports it as remaining time.
@@ -140,13 +149,20 @@ pub(super) async fn run_goal(
     }
     let mut call = Call::with_timeout(FOREVER).on(device);
     call.ask = if asks { terminal_prompt::person(view.pausable()) } else { Arc::new(NoUser) };
+    if let Some(beside) = ask_beside {
+        call.ask = beside.asking(call.ask);
+    }
+    // Nobody else acts between two steps.
+    call.exclusive = true;
     let limits = budgets.clone();
     let options = run_setup::options(request.pictures, budgets, folder.clone());
     let live = view.live();
     let notice = move |text: &str| live.iter().for_each(|live| live.notice(text));
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let memory = std::mem::take(&mut run.memory);
-    let agent = run.agent(request.policy, options, view.watch()).with_confirm_mode(confirm.mode());
+    let events = watchers.into_iter().fold(EventSinks::default(), EventSinks::with);
+    let events = Arc::new(events.with(view.watch()));
+    let agent = run.agent(request.policy, options, events).with_confirm_mode(confirm.mode());
     let ended = agent.run(&call, &request.goal, memory).await;
     interrupts.abort();
     let resume = request.resume.filter(|_| ended.status == AgentStatus::Continue);

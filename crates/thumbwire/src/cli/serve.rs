@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::helper_flag::HelperFlag;
 use super::one_of::one_of;
 use super::shutdown::ShutdownSignal;
+#[cfg(feature = "studio")]
+use super::studio::StudioPage;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
 use super::{
@@ -128,6 +130,11 @@ pub(super) struct Arguments {
     /// files (in `files/`) [default: thumbwire/out in $XDG_STATE_HOME or ~/.local/state]
     #[arg(short, long, value_name = "DIR", help_heading = FILES)]
     out: Option<PathBuf>,
+    /// Show the phones, and what clients do with them, on a page for the browser [default address:
+    /// 127.0.0.1:8090]
+    #[cfg(feature = "studio")]
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = super::studio::ADDRESS)]
+    studio: Option<String>,
     #[command(flatten)]
     http: Http,
     #[command(flatten)]
@@ -442,6 +449,17 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         })?;
         events.add(Arc::new(recorder.with_redaction(arguments.redact)));
     }
+    #[cfg(feature = "studio")]
+    let studio = match &arguments.studio {
+        Some(address) => {
+            let page = StudioPage::open(address, config).await?;
+            let studio = super::studio::studio(&session, &out, named.first().cloned());
+            events.add(studio.events());
+            tokio::spawn(page.serve(&studio, &session, CancellationToken::new()));
+            Some(studio)
+        }
+        None => None,
+    };
     let observed = Arc::new(ObservedPerform::new(guarded, events));
     let files = Arc::new(KeptFiles::new(observed));
     let perform = Arc::clone(&files) as Arc<dyn Perform>;
@@ -459,6 +477,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         }
         toolset
     };
+    #[cfg(feature = "studio")]
+    {
+        toolset.ask_beside = studio.map(|studio| Arc::new(studio) as _);
+    }
     let toolset = with_apps(toolset);
     let listeners = listeners.map(|(listeners, access)| {
         let listeners =

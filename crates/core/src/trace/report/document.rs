@@ -6,7 +6,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::pictures::ImageSet;
 use crate::trace::text::sanitize_line;
 
-const STYLE: &str = concat!(include_str!("page.css"), include_str!("rows.css"));
+const STYLE: &str =
+    concat!(include_str!("base.css"), include_str!("page.css"), include_str!("rows.css"));
+
+/// Colours, buttons and fields, for every page of ours.
+pub const BASE_STYLE: &str = include_str!("base.css");
 
 /// A page without its body.
 pub(super) struct Document<'a> {

@@ -1,0 +1,137 @@
+//! The studio: a page in the browser to see phones, touch them, inspect what is on their screens,
+//! record flows, and watch and steer the programs that use them.
+//!
+//! Start with [`Studio`]. [`Studio::file`] serves the page, whose files are in `web/`, and
+//! [`Studio::answer`] its requests, which `api` reads. `screen` sends pictures, `feed` events,
+//! `inspect` elements; `steer` pauses programs and answers their questions; `record` makes flows of
+//! what a hand does, `flow_run` runs them, `runs` lists what is recorded on disk.
+//!
+//! It adds no second way to act, look or record: everything goes through
+//! [`Perform`](thumbwire_core::action::Perform), [`Event`](thumbwire_core::event::Event) and
+//! [`Recorder`](thumbwire_core::trace::Recorder). Not here: sockets, tokens and the checks of
+//! requests, which are the MCP server's.
+
+mod api;
+mod feed;
+mod flow_run;
+mod inspect;
+mod page;
+mod python;
+mod record;
+mod runs;
+mod screen;
+mod steer;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use http::{Request, Response};
+use thumbwire_core::action::{AskBeside, AskUser, Call, ClientId, ClientName, Perform};
+use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
+use thumbwire_core::session::Session;
+
+use feed::Feed;
+use inspect::Looks;
+use record::Recordings;
+use screen::Screens;
+use steer::Questions;
+
+/// The body of a response: parts as they come.
+pub type Body = BoxStream<'static, Bytes>;
+
+/// How long an act of a person may take.
+const ACT_TIME: Duration = Duration::from_secs(30);
+
+/// How long a flow of the editor may run.
+const FLOW_TIME: Duration = Duration::from_secs(3600);
+
+/// What a studio needs from outside.
+#[derive(Debug, Clone)]
+pub struct StudioOptions {
+    /// Where recordings are kept, each in a folder of its own.
+    pub folder: PathBuf,
+    /// The folder whose recorded runs are listed.
+    pub runs: PathBuf,
+    /// The phone that the page shows first.
+    pub device: Option<String>,
+    /// The time of day.
+    pub clock: fn() -> jiff::Timestamp,
+}
+
+/// The studio of one process. Clones are the same one.
+#[derive(Clone)]
+pub struct Studio(Arc<Parts>);
+
+struct Parts {
+    session: Arc<Session>,
+    /// What a person does, reported to the feed.
+    perform: Arc<dyn Perform>,
+    feed: Arc<Feed>,
+    questions: Arc<Questions>,
+    screens: Screens,
+    looks: Looks,
+    recordings: Recordings,
+    options: StudioOptions,
+}
+
+impl Studio {
+    /// A studio for the phones of this session.
+    pub fn new(session: Arc<Session>, options: StudioOptions) -> Self {
+        let feed = Arc::new(Feed::default());
+        let sinks = EventSinks::default().with(Arc::clone(&feed));
+        let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(Arc::clone(&session), sinks));
+        Self(Arc::new(Parts {
+            screens: Screens::new(Arc::clone(&session)),
+            questions: Arc::new(Questions::new(Arc::clone(&feed))),
+            looks: Looks::default(),
+            recordings: Recordings::default(),
+            session,
+            perform,
+            feed,
+            options,
+        }))
+    }
+
+    /// The sink for everything that the page shows of other programs: calls, phones, steps of
+    /// agents and flows.
+    pub fn events(&self) -> Arc<dyn EventSink> {
+        Arc::clone(&self.0.feed) as Arc<dyn EventSink>
+    }
+
+    /// A file of the page by its path below the studio's own, such as `/studio.css`; they tell
+    /// nothing of phones.
+    pub fn file(&self, path: &str) -> Option<Response<Bytes>> {
+        page::file(path)
+    }
+
+    /// Answers a request of the page, whose path is the part below the studio's own, and whose
+    /// extensions have the caller's [`Scope`](thumbwire_core::action::Scope); without one it may
+    /// only look.
+    pub async fn answer(&self, request: Request<Bytes>) -> Response<Body> {
+        api::answer(&self.0, request).await
+    }
+}
+
+impl AskBeside for Studio {
+    fn asking(&self, ask: Arc<dyn AskUser>) -> Arc<dyn AskUser> {
+        Arc::new(steer::AskInStudio::new(ask, Arc::clone(&self.0.questions)))
+    }
+}
+
+impl Parts {
+    /// A call of the person at the page.
+    fn call(&self, device: &str) -> Call {
+        self.call_within(device, ACT_TIME)
+    }
+
+    fn call_within(&self, device: &str, time: Duration) -> Call {
+        Call {
+            client: ClientId::Studio,
+            client_name: ClientName::clean("studio"),
+            ..Call::with_timeout(time).on(Some(device.to_owned()))
+        }
+    }
+}
