@@ -23,8 +23,8 @@ use thumbwire_device::text_field::is_showing_hint;
 use thumbwire_device::{AppId, Gesture, Key, Orientation};
 
 use super::parse::{key_name, read};
-use naming::{Name, Naming, Touched};
-use recorded::{Act, Screen, acts, phones};
+use naming::{Name, Naming, Touched, typed_text};
+use recorded::{Act, Screen, acts, is_launcher, phones};
 use wording::{Kind, Parameters, has_word, script_string};
 
 /// A flow that was made of a run.
@@ -88,6 +88,13 @@ pub(super) fn lasting_selector(snapshot: &Snapshot, node: usize) -> Option<Value
     let screen = Screen::of(snapshot.clone());
     let name = naming.name(&screen, &Touched::node(node))?;
     Some(name.written(&parameters))
+}
+
+/// A selector by which a check finds this node: by what it shows, if that was typed.
+pub(super) fn check_selector(snapshot: &Snapshot, node: usize) -> Option<Value> {
+    let typed = typed_text(&Screen::of(snapshot.clone()), node);
+    let typed = typed.map(|name| name.written(&Parameters::default()));
+    typed.or_else(|| lasting_selector(snapshot, node))
 }
 
 /// Refuses runs that are not known to have worked, and those whose texts are missing.
@@ -222,7 +229,7 @@ impl<'a> Writer<'a> {
         }
         let app = first.before.as_ref().map(|screen| screen.app.clone());
         let Some(app) = app.filter(|app| AppId::parse(app).is_ok()) else { return };
-        match app.contains("launcher") {
+        match is_launcher(&app) {
             true => self.push("pressKey", "Home".into()),
             false => {
                 self.push_word("launchApp");
@@ -262,7 +269,9 @@ impl<'a> Writer<'a> {
                 self.touch(at, "tapOn", None)
             }
             Action::Observe(_) => {
-                let name = self.name(at).ok_or("the element that must be there cannot be named")?;
+                let typed = act.checked_text();
+                let name = typed.as_ref().or(self.name(at));
+                let name = name.ok_or("the element that must be there cannot be named")?;
                 let check = name.written(self.naming.parameters);
                 self.push("assertVisible", check);
             }

@@ -5,7 +5,7 @@ use serde_json::json;
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::yaml::to_yaml;
 
-use super::from_trace::lasting_selector;
+use super::from_trace::{check_selector, lasting_selector};
 use super::parse::read_element;
 
 /// How a flow names an element of a screen.
@@ -20,9 +20,11 @@ pub struct WrittenSelector {
 /// The most lasting selector that means this node alone among those that are visible. `None` if
 /// there is none: a flow could only name its place.
 pub fn selector_of(snapshot: &Snapshot, node: usize) -> Option<WrittenSelector> {
-    let selector = lasting_selector(snapshot, node)?;
-    let step = |command: &str| to_yaml(&json!([{ command: selector }])).trim_end().to_owned();
-    Some(WrittenSelector { tap: step("tapOn"), check: step("assertVisible") })
+    let (tap, check) = (lasting_selector(snapshot, node)?, check_selector(snapshot, node)?);
+    let step = |command: &str, selector| {
+        to_yaml(&json!([{ command: selector }])).trim_end().to_owned()
+    };
+    Some(WrittenSelector { tap: step("tapOn", tap), check: step("assertVisible", check) })
 }
 
 /// The visible nodes that a selector means, the one that a flow would take first. The selector is

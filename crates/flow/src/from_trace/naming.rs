@@ -272,6 +272,14 @@ impl Naming<'_> {
     }
 }
 
+/// A name for a field by the text in it, which a check is about.
+pub(super) fn typed_text(screen: &Screen, at: usize) -> Option<Name> {
+    let node = screen.node(at);
+    let is_typed = is_text_field(node) && !is_showing_hint(node) && !node.flags.password;
+    let name = Some(Name::of_text(&node.text)).filter(|_| is_typed && !node.text.is_empty());
+    name.filter(|name| name.find(screen) == [at])
+}
+
 /// The texts by which a node is known: not what a person writes or sets.
 pub(super) fn texts(node: &Node) -> impl Iterator<Item = &str> {
     let is_set = (is_text_field(node) && !is_showing_hint(node)) || is_slider(node);

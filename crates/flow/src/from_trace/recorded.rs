@@ -13,6 +13,8 @@ use thumbwire_core::trace::format::{ActionResult, StoredOutcome, StoredSnapshot,
 use thumbwire_core::trace::{RecordedAction, Trace};
 use thumbwire_device::{AppId, Gesture, Node, Point, Rect, text_field};
 
+use super::naming::{Name, typed_text};
+
 /// What a run did.
 pub(super) struct Act {
     /// Counted from 1 in the run, looks included.
@@ -67,6 +69,7 @@ pub(super) fn acts(trace: &Trace) -> Vec<Act> {
             after: None,
         });
     }
+    acts.iter_mut().for_each(Act::launch_instead_of_tap);
     // A flow's `launchApp` grants all permissions.
     let launched: Vec<String> = acts.iter().filter_map(|act| act.launched.clone()).collect();
     acts.retain(|act| match &act.action {
@@ -86,6 +89,11 @@ pub(super) fn acts(trace: &Trace) -> Vec<Act> {
         }
     }
     kept
+}
+
+/// Whether an app is the home screen.
+pub(super) fn is_launcher(app: &str) -> bool {
+    app.contains("launcher")
 }
 
 /// Whether the first act met a dialog of the system, and was done again after it: the same touch on
@@ -140,6 +148,21 @@ pub(super) fn phones(trace: &Trace) -> BTreeSet<&str> {
 }
 
 impl Act {
+    /// A tap on an app's icon starts the app, wherever the icon is the next time.
+    fn launch_instead_of_tap(&mut self) {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return };
+        let is_tap = matches!(self.action, Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_));
+        let is_app = !is_launcher(&after.app)
+            && after.app != "com.android.systemui"
+            && after.dialog().is_none()
+            && AppId::parse(&after.app).is_ok();
+        if is_tap && is_launcher(&before.app) && is_app {
+            self.action = Action::Launch(AppSelector::Id(AppId(after.app.clone())));
+            self.launched = Some(after.app.clone());
+            self.points.clear();
+        }
+    }
+
     /// The direction of the finger, if it scrolls: `None` for a swipe from the top edge, which
     /// opens what is above the app.
     pub(super) fn scrolls(&self) -> Option<&'static str> {
@@ -191,6 +214,11 @@ impl Act {
         let id = checked_ref(&self.action)?;
         let snapshot = &self.before.as_ref()?.snapshot;
         snapshot.refs.iter().find(|listed| listed.id == id).map(|listed| listed.node)
+    }
+
+    /// The name of that node by what it shows, if that was typed.
+    pub(super) fn checked_text(&self) -> Option<Name> {
+        typed_text(self.before.as_deref()?, self.checked_node()?)
     }
 
     /// What tells the field apart that it typed into.
