@@ -1,0 +1,136 @@
+// The Activity tab: what happens in this process as it happens, and the means to steer it. The
+// banner over the screen says that somebody else is at work.
+
+import { keepOpen, lines, post } from "./api.js";
+import { attempt, button, byId, duration, el, foreign, press } from "./dom.js";
+import { emit, mayAct, model, on, otherHolder, phone, refresh, setMode } from "./model.js";
+
+/** @typedef {{number: number, ms_ago: number, kind: string, device: string|null, text: string, ok?: boolean, took_ms?: number, act?: boolean, client?: string}} Event */
+
+const list = byId("events");
+const MAX_ROWS = 400;
+const STATE_KINDS = new Set(["phone", "question", "answered", "hold"]);
+
+let shown = "all";
+/** Rows of calls that have not ended, by phone, client and text. */
+const open = new Map();
+const keyOf = ({ device, client, text }) => JSON.stringify([device, client, text]);
+
+function time(ms) {
+  return new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+}
+
+/** @param {Event} event */
+function add(event) {
+  const { kind, device, text, ok, took_ms: took, act, client } = event;
+  const began = kind === "call_started";
+  const made = el("li", { class: ["event-" + kind, ok === false ? "failed" : "", began ? "open" : ""].join(" ").trim(),
+    "data-what": act ? "acts" : kind.startsWith("call") ? "looks" : "other", "data-device": device ?? "" },
+    el("time", {}, time(Date.now() - event.ms_ago)),
+    el("span", { class: "sign", "aria-hidden": "true" }, began ? "…" : ok === false ? "✗" : act ? "●" : kind.startsWith("call") ? "○" : "◆"),
+    el("span", { class: "what" }, foreign(text), ok === false ? el("span", { class: "unseen" }, " (failed)") : null,
+      client ? el("span", { class: "quiet client" }, foreign(client)) : null),
+    el("span", { class: "quiet" }, took === undefined ? "" : duration(took)));
+  if (began) open.set(keyOf(event), made);
+  else if (open.has(keyOf(event))) {
+    open.get(keyOf(event)).remove();
+    open.delete(keyOf(event));
+  }
+  filter(made);
+  list.prepend(made);
+  while (list.children.length > MAX_ROWS) list.lastChild.remove();
+  byId("no-events").hidden = true;
+}
+
+function filter(row) {
+  const isElsewhere = byId("this-phone").checked && row.dataset.device !== "" && row.dataset.device !== model.device;
+  row.hidden = isElsewhere || (shown !== "all" && row.dataset.what !== shown);
+}
+
+function refilter() {
+  press(document.querySelectorAll("[data-events]"), (one) => one.dataset.events === shown);
+  for (const row of list.children) filter(row);
+}
+
+// Steering.
+
+async function hold(how) {
+  const { device } = model;
+  await attempt(() => post("hold", { device, how }));
+  await attempt(refresh);
+}
+
+async function takeOver() {
+  await hold("pause");
+  setMode("touch");
+  byId("keyboard").focus({ preventScroll: true });
+}
+
+const handBack = (main) => button("Hand back", () => hold("hand_back"), { class: main ? "main" : "" });
+const stop = () => button("Stop", () => hold("stop"), { title: "Ends the work of others on this phone" });
+
+function showSteering() {
+  const one = phone();
+  const holder = otherHolder(one);
+  const can = mayAct() && one;
+  const steering = !can ? [] : one.hold ? [handBack(true), one.hold === "paused" ? stop() : null]
+    : [button("Take over", takeOver, { class: "main", title: "Everybody else waits while you use the phone" }), button("Pause", () => hold("pause")), stop()];
+  const text = () => !one ? [] : one.hold === "paused" ? ["Paused. Others wait until you hand back."]
+    : one.hold === "stopped" ? ["Stopped. Others can work again when you hand back."]
+    : holder ? [foreign(holder), " is using this phone."] : ["Nobody else is using this phone."];
+  replace(byId("steering"), [...steering, el("span", { class: "quiet grow" }, ...text())]);
+  const banner = byId("banner");
+  banner.hidden = !one || !(holder || one.hold);
+  banner.className = one?.hold ? "banner open" : "banner";
+  replace(banner, banner.hidden ? [] : [el("span", { class: "grow", role: "status" }, ...text()),
+    ...(!can ? [] : one.hold ? [handBack(true)] : [button("Take over", takeOver, { class: "main" }), stop()])]);
+}
+
+/** Puts new children in; the focus goes to the button that does the same, or to the first. */
+function replace(box, children) {
+  const had = box.contains(document.activeElement) ? document.activeElement.textContent : null;
+  box.replaceChildren(...children.filter(Boolean));
+  if (had === null) return;
+  const buttons = [...box.querySelectorAll("button")];
+  (buttons.find((one) => one.textContent === had) ?? buttons[0])?.focus();
+}
+
+// The stream of events.
+
+let last = 0;
+function listen() {
+  const say = (text, lost) => {
+    byId("connection").textContent = text;
+    byId("connection").classList.toggle("lost", lost);
+  };
+  keepOpen(new AbortController().signal, async (alive) => {
+    await refresh();
+    // A server that was started again counts from the beginning.
+    last = Math.min(last, model.state.last_event);
+    say("connected", false);
+    alive();
+    for await (const event of lines("events?after=" + last)) {
+      alive();
+      last = event.number;
+      add(event);
+      if (STATE_KINDS.has(event.kind)) attempt(refresh);
+      emit("event", event);
+    }
+  }, (error, pause) => say(`connection lost, trying again in ${Math.ceil(pause / 1000)} s`, true));
+}
+
+export function start() {
+  for (const one of document.querySelectorAll("[data-events]")) {
+    one.addEventListener("click", () => {
+      shown = one.dataset.events;
+      refilter();
+    });
+  }
+  byId("this-phone").addEventListener("change", refilter);
+  on("state", showSteering);
+  on("device", () => {
+    showSteering();
+    refilter();
+  });
+  listen();
+}

@@ -1,0 +1,131 @@
+// The Inspect tab: look, the chosen element with its attributes and every way to address it, a
+// selector to try, and the screen as text, XML and marked picture.
+
+import { getBlob, getText, post, withQuery } from "./api.js";
+import { attempt, button, byId, copy, el, foreign } from "./dom.js";
+import { act, emit, look, mayAct, model, on, select, selected, setMode } from "./model.js";
+import { showMatches } from "./overlay.js";
+import { shortClass } from "./elements.js";
+
+const details = byId("details");
+const tried = byId("tried");
+
+/** Says how the list and the picture stand to one another. */
+function showAge() {
+  byId("looked").textContent = !model.look ? ""
+    : model.stale ? "The screen has changed since this look."
+    : `${model.look.elements.length} elements`;
+  byId("looked").classList.toggle("changed", Boolean(model.look && model.stale));
+}
+
+// The chosen element.
+
+function row(name, value) {
+  if (value === "" || value === null || value === undefined) return null;
+  return el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value instanceof Node ? value : foreign(value)));
+}
+
+function showDetails() {
+  const element = selected();
+  if (!element) return details.replaceChildren();
+  const [left, top, right, bottom] = element.bounds;
+  const title = el("h3", { class: "chosen" }, foreign(element.name || shortClass(element.class)));
+  const tap = () => act({ touch: { tap: { at: { x: Math.floor((left + right) / 2), y: Math.floor((top + bottom) / 2) } } } });
+  const parent = model.look.elements.find((one) => one.index === element.parent);
+  const flags = element.flags.length === 0 ? null : el("span", { class: "flags" }, element.flags.map((flag) => el("span", { class: "flag" }, flag)));
+  details.replaceChildren(
+    el("div", { class: "row" }, title,
+      mayAct() && element.visible ? button("Tap it", tap) : null,
+      parent ? button("Parent", () => select(parent.index)) : null,
+      button("×", () => select(null), { "aria-label": "Choose no element" })),
+    el("ol", { class: "addresses", "aria-label": "Ways to address this element, the most lasting first" }),
+    el("table", { class: "attributes" }, el("tbody", {},
+      row("text", element.text), row("description", element.description), row("hint", element.hint), row("id", element.id),
+      row("class", element.class), row("package", element.package), row("ref", element.ref), row("number", element.number),
+      row("place", `${left}, ${top} to ${right}, ${bottom} (${right - left} x ${bottom - top})`),
+      row("state", flags), row("visible", element.visible ? null : "no"))));
+  showAddresses(element, details.querySelector(".addresses"));
+}
+
+async function showAddresses(element, list) {
+  const { look: seen, device } = model;
+  const answer = await attempt(() => post("addresses", { device, index: element.index }));
+  if (!answer || model.look !== seen || selected() !== element) return;
+  list.replaceChildren(...answer.addresses.map(({ label, value, matches, lasting, check }) => el("li", {},
+    el("span", { class: "label" }, label,
+      el("span", { class: matches === 1 ? "count one" : "count" }, matches === 1 ? "1 match" : matches + " matches"),
+      el("span", { class: "quiet" }, lasting === "lasting" ? "lasting" : "for " + lasting)),
+    el("code", {}, foreign(value)),
+    button("Copy", () => copy(value), { "aria-label": `Copy: ${label}` }),
+    check ? el("code", { class: "check-step" }, foreign(check)) : null,
+    check ? button("Copy", () => copy(check), { "aria-label": "Copy the check" }) : null)));
+}
+
+// A selector to try.
+
+async function trySelector(event) {
+  event.preventDefault();
+  const selector = byId("selector").value.trim();
+  if (!selector || !model.device) return clearMatches();
+  if (!model.look || model.stale) await look();
+  const answer = await attempt(() => post("match", { device: model.device, selector }));
+  if (!answer) return;
+  showMatches(answer.matches);
+  tried.hidden = false;
+  tried.classList.toggle("bad", Boolean(answer.error) || answer.matches.length === 0);
+  const count = answer.matches.length;
+  tried.replaceChildren(foreign(answer.error ?? (count === 0 ? "No element matches." : count === 1 ? "One element matches." : `${count} elements match.`)));
+  if (count === 1) select(answer.matches[0]);
+}
+
+function clearMatches() {
+  showMatches([]);
+  tried.hidden = true;
+}
+
+// The whole screen in other forms. Each is asked for when it is opened.
+
+const pre = (text) => el("pre", { tabindex: "0" }, foreign(text));
+
+const views = [
+  ["What changed since the look before", () => pre(model.look.changed ?? "Nothing.")],
+  ["As a model sees it", () => pre(model.look.outline)],
+  ["XML of the platform", async () => pre(await getText(withQuery("xml", { device: model.device })))],
+  ["Marked picture", async () => {
+    const url = URL.createObjectURL(await getBlob(withQuery("marked", { device: model.device })));
+    const picture = el("img", { src: url, alt: "The screen with a number on each element" });
+    picture.addEventListener("load", () => URL.revokeObjectURL(url));
+    return picture;
+  }],
+].map(([title, render]) => ({ render, box: el("details", {}, el("summary", {}, title), el("div")) }));
+
+async function showView({ box, render }) {
+  const seen = model.look;
+  const body = box.lastElementChild;
+  if (!box.open) return;
+  if (!seen) return body.replaceChildren(el("p", { class: "quiet" }, "Press Look first."));
+  const made = await attempt(render);
+  if (made && seen === model.look) body.replaceChildren(made);
+}
+
+export function start() {
+  byId("look").addEventListener("click", look);
+  byId("follow").addEventListener("change", () => (!model.look || model.stale) && look());
+  byId("try").addEventListener("submit", trySelector);
+  byId("selector").addEventListener("input", () => byId("selector").value === "" && clearMatches());
+  byId("views").append(...views.map((view) => view.box));
+  for (const view of views) view.box.addEventListener("toggle", () => showView(view));
+  on("looking", (is) => byId("look").setAttribute("aria-busy", String(is)));
+  on("look", () => {
+    clearMatches();
+    showAge();
+    showDetails();
+    views.forEach(showView);
+  });
+  on("selected", showDetails);
+  on("drawn", showAge);
+  on("selected", () => model.selected !== null && model.mode === "inspect" && emit("tab", "inspect"));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && model.mode !== "touch" && !event.defaultPrevented) setMode("touch");
+  });
+}

@@ -1,0 +1,127 @@
+// The Runs tab: the traces on disk; open one as its report, or compare two step by step.
+
+import { get, post, withQuery } from "./api.js";
+import { attempt, button, byId, duration, el, foreign } from "./dom.js";
+
+const list = byId("runs");
+const opened = byId("opened");
+
+/** @type {{id: string, name: string, kind: string, started: string, status: string, ok: boolean|null, steps: number, seconds: number}[]} */
+let runs = [];
+/** Ids of the runs to compare, at most two, oldest choice first. */
+let chosen = [];
+let isLoaded = false;
+/** The run whose report is open. */
+let reported = null;
+/** What had the focus before something was opened. */
+let before = null;
+
+async function load() {
+  const answer = await attempt(() => get("runs"));
+  if (!answer) return;
+  isLoaded = true;
+  runs = answer.runs;
+  chosen = chosen.filter((id) => runs.some((run) => run.id === id));
+  show();
+}
+
+function show() {
+  const words = byId("runs-filter").value.trim().toLowerCase();
+  const matching = runs.filter(({ name, kind, status, started }) => [name, kind, status, started].join("\n").toLowerCase().includes(words));
+  list.replaceChildren(...matching.map(row));
+  byId("no-runs").hidden = matching.length > 0;
+  byId("no-runs").textContent = runs.length === 0 ? "No run has been recorded yet. Flows and agents leave their traces here." : "No run matches.";
+  byId("compare").disabled = chosen.length !== 2;
+}
+
+function row(run) {
+  const { id, name, kind, started, status, ok, steps, seconds } = run;
+  const sign = ok === true ? "✓" : ok === false ? "✗" : "–";
+  const label = `Compare ${name}, ${started}`;
+  const box = el("input", { type: "checkbox", "aria-label": label, onchange: () => choose(id, box.checked) });
+  box.checked = chosen.includes(id);
+  return el("li", { class: ok === true ? "passed" : ok === false ? "failed" : "" }, box,
+    el("span", { class: "sign", "aria-hidden": "true" }, sign),
+    el("span", { class: "what" },
+      el("button", { type: "button", class: "open", onclick: () => openReport(run) }, foreign(name)),
+      el("span", { class: "quiet" }, foreign(status), ` · ${kind} · ${steps} ${steps === 1 ? "step" : "steps"} · ${duration(seconds * 1000)}`),
+      el("span", { class: "quiet" }, foreign(started))));
+}
+
+function choose(id, is) {
+  chosen = is ? [...chosen, id].slice(-2) : chosen.filter((one) => one !== id);
+  const at = list.contains(document.activeElement) ? [...list.querySelectorAll("input")].indexOf(document.activeElement) : -1;
+  show();
+  if (at >= 0) list.querySelectorAll("input")[at]?.focus();
+}
+
+function openWith(title, ...children) {
+  before ??= document.activeElement;
+  byId("opened-title").replaceChildren(...title);
+  byId("opened-body").replaceChildren(...children);
+  byId("opened-tab").hidden = !reported;
+  opened.hidden = false;
+  byId("studio").inert = true;
+  byId("opened-title").focus();
+}
+
+function close() {
+  opened.hidden = true;
+  byId("studio").inert = false;
+  byId("opened-body").replaceChildren();
+  before?.focus();
+  before = null;
+}
+
+/**
+ * An address for one opening of a report. A frame cannot send the key, and a blob's document would
+ * have this page's policy, under which a report has neither style nor script.
+ */
+const reportPath = async (id) => (await post("runs/open", { id })).path;
+
+async function openReport({ id, name }) {
+  const path = await attempt(() => reportPath(id));
+  if (!path) return;
+  reported = id;
+  // A report may run its own script, and reaches nothing of this page.
+  openWith([foreign(name)], el("iframe", { class: "report", title: "Report: " + name, sandbox: "allow-scripts", src: path }));
+}
+
+async function openTab() {
+  const path = await attempt(() => reportPath(reported));
+  if (path) window.open(path, "_blank", "noopener");
+}
+
+async function compare() {
+  // The older run is on the left.
+  const [a, b] = runs.filter((run) => chosen.includes(run.id)).reverse();
+  const answer = await attempt(() => get(withQuery("runs/compare", { a: a.id, b: b.id })));
+  if (!answer) return;
+  reported = null;
+  const different = answer.rows.filter((one) => !one.same).length;
+  const cell = (text) => el("td", { class: text === null ? "missing" : "" }, text === null ? "–" : foreign(text));
+  const took = (ms) => el("td", { class: "took" }, ms === null || ms === undefined ? "" : duration(ms));
+  const head = ({ name, started }) => el("th", { scope: "col" }, foreign(name), el("span", { class: "quiet" }, foreign(started)));
+  const column = (text) => el("th", { scope: "col", class: "took" }, text);
+  openWith([different === 0 ? "Both runs took the same steps" : `${different} of ${answer.rows.length} steps differ`],
+    el("div", { class: "compared", tabindex: "0", role: "region", "aria-label": "Steps of both runs" },
+      el("table", {},
+        el("thead", {}, el("tr", {}, column("#"), head(a), column("time"), head(b), column("time"))),
+        el("tbody", {}, answer.rows.map((one, i) => el("tr", { class: one.same ? "" : "differs" },
+          el("td", { class: "took" }, String(i + 1), one.same ? null : el("span", { class: "unseen" }, " differs")),
+          cell(one.a), took(one.a_ms), cell(one.b), took(one.b_ms)))))));
+}
+
+export function start() {
+  byId("runs-filter").addEventListener("input", show);
+  byId("runs-reload").addEventListener("click", load);
+  byId("compare").addEventListener("click", compare);
+  byId("opened-close").addEventListener("click", close);
+  byId("opened-tab").addEventListener("click", openTab);
+  opened.addEventListener("keydown", (event) => event.key === "Escape" && close());
+}
+
+/** The tab is shown. */
+export function shown() {
+  if (!isLoaded) load();
+}
