@@ -2,10 +2,10 @@
 // banner over the screen says that somebody else is at work.
 
 import { keepOpen, lines, post } from "./api.js";
-import { attempt, button, byId, duration, el, foreign, press } from "./dom.js";
+import { attempt, button, byId, duration, el, foreign, more, press } from "./dom.js";
 import { emit, mayAct, model, on, otherHolder, phone, refresh, setMode } from "./model.js";
 
-/** @typedef {{number: number, ms_ago: number, kind: string, device: string|null, text: string, ok?: boolean, took_ms?: number, act?: boolean, client?: string}} Event */
+/** @typedef {{number: number, ms_ago: number, kind: string, device: string|null, text: string, ok?: boolean, took_ms?: number, act?: boolean, client?: string, detail?: object}} Event */
 
 const list = byId("events");
 const MAX_ROWS = 400;
@@ -22,14 +22,15 @@ function time(ms) {
 
 /** @param {Event} event */
 function add(event) {
-  const { kind, device, text, ok, took_ms: took, act, client } = event;
+  const { kind, device, text, ok, took_ms: took, act, client, detail } = event;
   const began = kind === "call_started";
   const made = el("li", { class: ["event-" + kind, ok === false ? "failed" : "", began ? "open" : ""].join(" ").trim(),
     "data-what": act ? "acts" : kind.startsWith("call") ? "looks" : "other", "data-device": device ?? "" },
     el("time", {}, time(Date.now() - event.ms_ago)),
     el("span", { class: "sign", "aria-hidden": "true" }, began ? "…" : ok === false ? "✗" : act ? "●" : kind.startsWith("call") ? "○" : "◆"),
     el("span", { class: "what" }, foreign(text), ok === false ? el("span", { class: "unseen" }, " (failed)") : null,
-      client ? el("span", { class: "quiet client" }, foreign(client)) : null),
+      client ? el("span", { class: "quiet client" }, foreign(client)) : null,
+      detail ? more("More", () => el("pre", { tabindex: "0" }, foreign(JSON.stringify(detail, null, 2)))) : null),
     el("span", { class: "quiet" }, took === undefined ? "" : duration(took)));
   if (began) open.set(keyOf(event), made);
   else if (open.has(keyOf(event))) {
@@ -109,12 +110,12 @@ function listen() {
     last = Math.min(last, model.state.last_event);
     say("connected", false);
     alive();
+    emit("connected");
     for await (const event of lines("events?after=" + last)) {
       alive();
       last = event.number;
       add(event);
       if (STATE_KINDS.has(event.kind)) attempt(refresh);
-      emit("event", event);
     }
   }, (error, pause) => say(`connection lost, trying again in ${Math.ceil(pause / 1000)} s`, true));
 }

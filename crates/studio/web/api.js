@@ -68,7 +68,9 @@ export async function* lines(path, options) {
 
 /**
  * The pictures of a phone, read only as fast as the caller asks for them.
- * @returns {AsyncGenerator<{header: {number: number, width: number, height: number, bytes: number, age_ms: number, title?: string}, picture: Blob}>}
+ * @typedef {{number: number, bytes: number, error?: string, width: number, height: number, age_ms: number, title?: string,
+ *   blank?: string|null, streamed?: boolean}} FrameHeader
+ * @returns {AsyncGenerator<{header: FrameHeader, picture: Blob|null}>}
  */
 export async function* frames(path, options) {
   const source = chunks(await request(path, options));
@@ -93,7 +95,8 @@ export async function* frames(path, options) {
     const header = text && JSON.parse(new TextDecoder().decode(text));
     const bytes = header && (await take(header.bytes));
     if (!bytes) return;
-    if (header.bytes > 0) yield { header, picture: new Blob([bytes]) };
+    // Without picture and reason it only says that the connection is alive.
+    if (header.bytes > 0 || header.error) yield { header, picture: header.bytes > 0 ? new Blob([bytes]) : null };
   }
 }
 

@@ -54,6 +54,17 @@ export const kept = {
   },
 };
 
+/** A part that is made when it is opened. @param {() => Node|Promise<Node|undefined>} make */
+export function more(title, make) {
+  const body = el("div");
+  const box = el("details", {}, el("summary", {}, title), body);
+  box.addEventListener("toggle", async () => {
+    const made = box.open && (await make());
+    if (made) body.replaceChildren(made);
+  });
+  return box;
+}
+
 /** Sets attributes of toggles in one group: the pressed one has this value. */
 export function press(buttons, isPressed) {
   for (const one of buttons) one.setAttribute("aria-pressed", String(isPressed(one)));

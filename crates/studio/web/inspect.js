@@ -2,7 +2,7 @@
 // selector to try, and the screen as text, XML and marked picture.
 
 import { getBlob, getText, post, withQuery } from "./api.js";
-import { attempt, button, byId, copy, el, foreign } from "./dom.js";
+import { attempt, button, byId, copy, el, foreign, more } from "./dom.js";
 import { act, emit, look, mayAct, model, on, select, selected, setMode } from "./model.js";
 import { showMatches } from "./overlay.js";
 import { shortClass } from "./elements.js";
@@ -36,6 +36,7 @@ function showDetails() {
   details.replaceChildren(
     el("div", { class: "row" }, title,
       mayAct() && element.visible ? button("Tap it", tap) : null,
+      model.state.recordings.includes(model.device) ? button("Check it", () => emit("checked", element), { title: "Adds a check to the recording" }) : null,
       parent ? button("Parent", () => select(parent.index)) : null,
       button("×", () => select(null), { "aria-label": "Choose no element" })),
     el("ol", { class: "addresses", "aria-label": "Ways to address this element, the most lasting first" }),
@@ -87,7 +88,7 @@ function clearMatches() {
 
 const pre = (text) => el("pre", { tabindex: "0" }, foreign(text));
 
-const views = [
+const VIEWS = [
   ["What changed since the look before", () => pre(model.look.changed ?? "Nothing.")],
   ["As a model sees it", () => pre(model.look.outline)],
   ["XML of the platform", async () => pre(await getText(withQuery("xml", { device: model.device })))],
@@ -97,15 +98,13 @@ const views = [
     picture.addEventListener("load", () => URL.revokeObjectURL(url));
     return picture;
   }],
-].map(([title, render]) => ({ render, box: el("details", {}, el("summary", {}, title), el("div")) }));
+];
 
-async function showView({ box, render }) {
+async function view(render) {
   const seen = model.look;
-  const body = box.lastElementChild;
-  if (!box.open) return;
-  if (!seen) return body.replaceChildren(el("p", { class: "quiet" }, "Press Look first."));
+  if (!seen) return el("p", { class: "quiet" }, "Press Look first.");
   const made = await attempt(render);
-  if (made && seen === model.look) body.replaceChildren(made);
+  return seen === model.look ? made : undefined;
 }
 
 export function start() {
@@ -113,14 +112,14 @@ export function start() {
   byId("follow").addEventListener("change", () => (!model.look || model.stale) && look());
   byId("try").addEventListener("submit", trySelector);
   byId("selector").addEventListener("input", () => byId("selector").value === "" && clearMatches());
-  byId("views").append(...views.map((view) => view.box));
-  for (const view of views) view.box.addEventListener("toggle", () => showView(view));
+  byId("views").append(...VIEWS.map(([title, render]) => more(title, () => view(render))));
   on("looking", (is) => byId("look").setAttribute("aria-busy", String(is)));
   on("look", () => {
     clearMatches();
     showAge();
     showDetails();
-    views.forEach(showView);
+    // Those that are open show the new look.
+    for (const box of byId("views").children) box.dispatchEvent(new Event("toggle"));
   });
   on("selected", showDetails);
   on("drawn", showAge);

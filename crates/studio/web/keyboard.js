@@ -80,6 +80,7 @@ export function start() {
   field.addEventListener("focus", () => byId("stage").classList.add("focused"));
   field.addEventListener("blur", () => byId("stage").classList.remove("focused"));
   byId("paste").addEventListener("click", paste);
+  byId("type").addEventListener("click", () => field.focus({ preventScroll: true }));
   on("acting", flush);
   on("mode", () => (field.readOnly = model.mode !== "touch" || !mayAct()));
 }

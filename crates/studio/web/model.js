@@ -12,7 +12,7 @@ import { attempt, kept, say } from "./dom.js";
  */
 
 const target = new EventTarget();
-/** Names: state, device, mode, look, looking, selected, checked, drawn, acting, acted, event. */
+/** Names: state, device, mode, look, looking, selected, checked, drawn, acting, acted, connected, tab. */
 export const on = (name, listener) => target.addEventListener(name, (event) => listener(event.detail));
 export const emit = (name, detail) => target.dispatchEvent(new CustomEvent(name, { detail }));
 
@@ -87,8 +87,12 @@ export function look() {
   if (!device) return Promise.resolve();
   looking ??= attempt(async () => {
     emit("looking", true);
+    const wasStale = model.stale;
     model.stale = false;
-    const seen = await post("look", { device });
+    const seen = await post("look", { device }).catch((error) => {
+      model.stale = wasStale;
+      throw error;
+    });
     if (device !== model.device) return;
     model.look = { ...seen, at: Date.now() };
     if (!selected()) model.selected = null;

@@ -65,12 +65,14 @@ function paint(now) {
     context.lineWidth = 2;
     context.strokeRect(left + 1, top + 1, Math.max(0, right - left - 2), Math.max(0, bottom - top - 2));
   };
-  // Outlines of a screen that has gone would lie.
-  if (model.look && !model.stale) {
+  // Outlines of an older screen may be wrong: they are dashed, and gone while one touches.
+  if (model.look && !(model.stale && model.mode === "touch")) {
+    context.setLineDash(model.stale ? [4, 4] : []);
     for (const element of model.look.elements) if (matches.includes(element.index)) outline(element, color("--mark-match"), true);
     const chosen = selected();
     if (chosen) outline(chosen, color("--touch"), true);
     if (hovered && hovered !== chosen) outline(hovered, color("--mark-hover"), model.mode !== "touch");
+    context.setLineDash([]);
   }
 
   const dot = ({ x, y }, alpha, radius = 13) => {

@@ -16,7 +16,7 @@ const rows = new Map();
 function rowOf(phone) {
   const known = rows.get(phone.id);
   if (known) return known;
-  const canvas = el("canvas", { "aria-hidden": "true", width: "9", height: "20" });
+  const canvas = el("canvas", { "aria-hidden": "true", hidden: true });
   const facts = el("span", { class: "facts" });
   const button = el("button", { type: "button", onclick: () => showDevice(phone.id) }, el("span", { class: "thumb" }, canvas), facts);
   const made = { row: el("li", {}, button), button, facts, canvas };
@@ -52,6 +52,7 @@ function show() {
 function draw(canvas, source) {
   const width = Math.max(1, Math.round((MAX_SIDE * source.width) / Math.max(source.width, source.height)));
   const height = Math.max(1, Math.round((MAX_SIDE * source.height) / Math.max(source.width, source.height)));
+  canvas.hidden = false;
   if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d", { alpha: false });
   context.imageSmoothingQuality = "high";
@@ -66,6 +67,7 @@ async function round() {
     const limit = setTimeout(() => stop.abort(), ROUND_MS);
     try {
       for await (const { picture } of frames(withQuery("screen", { device: id, max_side: MAX_SIDE }), { signal: stop.signal })) {
+        if (!picture) break;
         const bitmap = await createImageBitmap(picture);
         const row = rows.get(id);
         if (row) draw(row.canvas, bitmap);

@@ -30,7 +30,7 @@ function card({ number, device, text, choices, secret }) {
   form.append(button("Decline", () => answer(number, null)));
   const from = device && device !== model.device
     ? el("p", { class: "quiet" }, "On ", foreign(device), ". ", button("Show that phone", () => showDevice(device))) : null;
-  return el("section", { class: "question", "aria-labelledby": id },
+  return el("div", { class: "question", role: "group", "aria-labelledby": id },
     el("p", { id }, foreign(text)), secret ? el("p", { class: "quiet" }, "Your answer is not shown to the model, and not kept.") : null, from,
     mayAct() ? form : el("p", { class: "quiet" }, "This page may look only: answer in the terminal or in the client."));
 }

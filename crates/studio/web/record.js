@@ -3,7 +3,7 @@
 
 import { get, lines, post, withQuery } from "./api.js";
 import { attempt, button, byId, debounce, download, duration, el, foreign, kept, say } from "./dom.js";
-import { emit, model, on, setMode, mayAct } from "./model.js";
+import { mayAct, model, on, refresh, setMode } from "./model.js";
 
 const flow = byId("flow");
 const gutter = byId("lines");
@@ -24,7 +24,10 @@ async function record(what, more = {}) {
   const { device } = model;
   if (!device) return;
   const answer = await attempt(() => post("record", { device, do: what, ...more }));
-  if (answer) took(device, answer);
+  if (!answer) return;
+  took(device, answer);
+  // The list of phones says which are recorded.
+  if (what !== "check") await attempt(refresh);
 }
 
 async function poll() {
@@ -124,7 +127,7 @@ function showSteps() {
   steps.replaceChildren(...parsed.map(({ line, text }, i) => el("li", {},
     el("span", { class: "sign", "aria-hidden": "true" }),
     button(foreign(text), () => goTo(line), { class: "step", title: "Line " + line }),
-    mayAct() ? button("Run from here", () => run(i), { class: "from" }) : el("span"),
+    mayAct() ? button("Run from here", () => run(i), { class: "from", disabled: errors.length > 0 }) : el("span"),
     el("span", { class: "quiet took" }),
     el("p", { class: "said", hidden: true }))));
 }

@@ -2,7 +2,7 @@
 // then reads the next: a slow viewer gets fewer pictures, never old ones.
 
 import { frames, keepOpen, withQuery } from "./api.js";
-import { byId, debounce } from "./dom.js";
+import { byId } from "./dom.js";
 import { act, emit, look, model, on, phone, setMode, mayAct } from "./model.js";
 import { redraw } from "./overlay.js";
 
@@ -33,6 +33,10 @@ function restart() {
     for await (const { header, picture } of frames(path, { signal })) {
       const arrived = performance.now();
       alive();
+      if (!picture) {
+        cover(header.error);
+        continue;
+      }
       const bitmap = await createImageBitmap(picture);
       if (signal.aborted) return bitmap.close();
       draw(bitmap, header, arrived);
@@ -55,7 +59,8 @@ function draw(bitmap, header, arrived) {
   }
   const first = !stage.classList.contains("on");
   stage.classList.add("on");
-  cover("");
+  // A picture that the phone keeps blank, and why.
+  cover(header.blank ?? "");
   const now = performance.now();
   times = [...times.filter((time) => now - time < 2000), now];
   const age = Math.round(header.age_ms + now - arrived);
@@ -68,8 +73,8 @@ function draw(bitmap, header, arrived) {
 }
 
 let quiet = 0;
-function showFigures(age, { width, height, bytes }) {
-  const size = `${width}x${height} · ${Math.max(1, Math.round(bytes / 1024))} KB`;
+function showFigures(age, { width, height, bytes, streamed }) {
+  const size = `${width}x${height} · ${Math.max(1, Math.round(bytes / 1024))} KB${streamed === false ? " · by screenshots" : ""}`;
   const rate = times.length < 3 ? "" : `${Math.round(((times.length - 1) * 1000) / (times.at(-1) - times[0]))} pictures/s · `;
   figures.textContent = `${rate}${age} ms · ${size}`;
   clearTimeout(quiet);
@@ -82,13 +87,24 @@ function cover(text) {
 }
 
 /** Looks again when the pictures have come to rest, where somebody wants that. */
-const settled = debounce(500, () => {
-  if (model.stale && (byId("follow").checked || model.mode === "check")) look();
-});
+const AT_REST_MS = 500;
+/** A blinking caret never comes to rest. */
+const LONGEST_WAIT_MS = 2000;
+let rest = 0;
+let unrestSince = 0;
+function settle() {
+  if (!model.stale || !(byId("follow").checked || model.mode === "check")) return;
+  unrestSince ||= performance.now();
+  clearTimeout(rest);
+  rest = setTimeout(() => {
+    unrestSince = 0;
+    look();
+  }, Math.min(AT_REST_MS, Math.max(0, unrestSince + LONGEST_WAIT_MS - performance.now())));
+}
 
 export function start() {
   on("device", restart);
-  on("drawn", settled);
+  on("drawn", settle);
   let was = "";
   on("state", () => {
     // A phone that came, went or became ready.
@@ -99,6 +115,7 @@ export function start() {
     byId("key-recents").hidden = phone()?.platform === "ios";
     byId("keyboard").readOnly = !mayAct();
   });
+  on("connected", () => placeholder.hidden || restart());
   // Nobody sees a hidden page: its phones are left in peace.
   document.addEventListener("visibilitychange", restart);
 

@@ -2,7 +2,7 @@
 // at elements in the others.
 
 import { byId } from "./dom.js";
-import { act, emit, mayAct, model, select } from "./model.js";
+import { act, emit, look, mayAct, model, select } from "./model.js";
 import { showFinger, showHovered, showTouch } from "./overlay.js";
 
 const stage = byId("stage");
@@ -25,11 +25,11 @@ function place(event) {
   };
 }
 
-/** The smallest visible element there; of equals the last, which is on top. */
+/** The smallest visible element of the last look there; of equals the last, which is on top. */
 function elementAt({ x, y }) {
   let best = null;
   let smallest = Infinity;
-  for (const element of model.stale ? [] : model.look?.elements ?? []) {
+  for (const element of model.look?.elements ?? []) {
     const [left, top, right, bottom] = element.bounds;
     const area = (right - left) * (bottom - top);
     if (element.visible && left <= x && x < right && top <= y && y < bottom && area <= smallest) [best, smallest] = [element, area];
@@ -37,15 +37,20 @@ function elementAt({ x, y }) {
   return best;
 }
 
+/** Chooses the element there on the present screen. */
+async function pick(at) {
+  const { mode } = model;
+  if (!model.look || model.stale) await look();
+  const found = elementAt(at);
+  if (found && mode === model.mode) mode === "check" ? emit("checked", found) : select(found.index);
+}
+
 function down(event) {
   if (event.button !== 0 || !model.size.width) return;
   event.preventDefault();
-  byId("keyboard").focus({ preventScroll: true });
-  if (model.mode !== "touch") {
-    const found = elementAt(place(event));
-    if (found) model.mode === "check" ? emit("checked", found) : select(found.index);
-    return;
-  }
+  // A finger would bring the keyboard of this device with each touch.
+  if (event.pointerType !== "touch") byId("keyboard").focus({ preventScroll: true });
+  if (model.mode !== "touch") return void pick(place(event));
   if (!mayAct() || finger) return;
   stage.setPointerCapture(event.pointerId);
   const from = place(event);
