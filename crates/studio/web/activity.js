@@ -3,18 +3,20 @@
 
 import { keepOpen, lines, post } from "./api.js";
 import { attempt, button, byId, duration, el, foreign, more, press } from "./dom.js";
-import { emit, mayAct, model, on, otherHolder, phone, refresh, setMode } from "./model.js";
+import { emit, mayAct, model, on, phone, refresh, setMode } from "./model.js";
 
-/** @typedef {{number: number, ms_ago: number, kind: string, device: string|null, text: string, ok?: boolean, took_ms?: number, act?: boolean, client?: string, detail?: object}} Event */
+/**
+ * @typedef {{number: number, ms_ago: number, kind: string, device: string|null, text: string, ok?: boolean|null,
+ *   took_ms?: number|null, act?: boolean, client?: string, detail?: object}} Event
+ */
 
 const list = byId("events");
 const MAX_ROWS = 400;
 const STATE_KINDS = new Set(["phone", "question", "answered", "hold"]);
 
 let shown = "all";
-/** Rows of calls that have not ended, by phone, client and text. */
-const open = new Map();
-const keyOf = ({ device, client, text }) => JSON.stringify([device, client, text]);
+/** @type {{event: Event, row: HTMLElement}[]} Calls that have not ended. */
+let open = [];
 
 function time(ms) {
   return new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
@@ -24,18 +26,22 @@ function time(ms) {
 function add(event) {
   const { kind, device, text, ok, took_ms: took, act, client, detail } = event;
   const began = kind === "call_started";
-  const made = el("li", { class: ["event-" + kind, ok === false ? "failed" : "", began ? "open" : ""].join(" ").trim(),
-    "data-what": act ? "acts" : kind.startsWith("call") ? "looks" : "other", "data-device": device ?? "" },
+  const isCall = kind.startsWith("call");
+  const sign = began ? "…" : ok === false ? "✗" : act ? "●" : isCall ? "○" : "◆";
+  const what = act ? "acts" : isCall ? "looks" : "other";
+  const made = el("li", { class: ok === false ? "failed" : began ? "open" : "", "data-what": what, "data-device": device ?? "" },
     el("time", {}, time(Date.now() - event.ms_ago)),
-    el("span", { class: "sign", "aria-hidden": "true" }, began ? "…" : ok === false ? "✗" : act ? "●" : kind.startsWith("call") ? "○" : "◆"),
+    el("span", { class: "sign", "aria-hidden": "true" }, sign),
     el("span", { class: "what" }, foreign(text), ok === false ? el("span", { class: "unseen" }, " (failed)") : null,
       client ? el("span", { class: "quiet client" }, foreign(client)) : null,
       detail ? more("More", () => el("pre", { tabindex: "0" }, foreign(JSON.stringify(detail, null, 2)))) : null),
-    el("span", { class: "quiet" }, took === undefined ? "" : duration(took)));
-  if (began) open.set(keyOf(event), made);
-  else if (open.has(keyOf(event))) {
-    open.get(keyOf(event)).remove();
-    open.delete(keyOf(event));
+    el("span", { class: "quiet" }, took === undefined || took === null ? "" : duration(took)));
+  if (began) open.push({ event, row: made });
+  else if (kind === "call_finished") {
+    // The text of a failure goes on with its reason.
+    const start = open.find(({ event: one }) => one.device === device && one.client === client && text.startsWith(one.text));
+    start?.row.remove();
+    open = open.filter((one) => one !== start);
   }
   filter(made);
   list.prepend(made);
@@ -67,15 +73,21 @@ async function takeOver() {
   byId("keyboard").focus({ preventScroll: true });
 }
 
-const handBack = (main) => button("Hand back", () => hold("hand_back"), { class: main ? "main" : "" });
+const takeOverButton = () => button("Take over", takeOver, { class: "main", title: "Everybody else waits while you use the phone" });
+const handBack = () => button("Hand back", () => hold("hand_back"), { class: "main" });
 const stop = () => button("Stop", () => hold("stop"), { title: "Ends the work of others on this phone" });
 
+let steered = "";
 function showSteering() {
   const one = phone();
-  const holder = otherHolder(one);
+  const holder = one?.holder;
   const can = mayAct() && one;
-  const steering = !can ? [] : one.hold ? [handBack(true), one.hold === "paused" ? stop() : null]
-    : [button("Take over", takeOver, { class: "main", title: "Everybody else waits while you use the phone" }), button("Pause", () => hold("pause")), stop()];
+  // A button that is replaced during a click is not clicked.
+  const next = JSON.stringify([one?.id, holder, one?.hold, can && true]);
+  if (next === steered) return;
+  steered = next;
+  const steering = !can ? [] : one.hold ? [handBack(), one.hold === "paused" ? stop() : null]
+    : [takeOverButton(), button("Pause", () => hold("pause")), stop()];
   const text = () => !one ? [] : one.hold === "paused" ? ["Paused. Others wait until you hand back."]
     : one.hold === "stopped" ? ["Stopped. Others can work again when you hand back."]
     : holder ? [foreign(holder), " is using this phone."] : ["Nobody else is using this phone."];
@@ -84,7 +96,7 @@ function showSteering() {
   banner.hidden = !one || !(holder || one.hold);
   banner.className = one?.hold ? "banner open" : "banner";
   replace(banner, banner.hidden ? [] : [el("span", { class: "grow", role: "status" }, ...text()),
-    ...(!can ? [] : one.hold ? [handBack(true)] : [button("Take over", takeOver, { class: "main" }), stop()])]);
+    ...(!can ? [] : one.hold ? [handBack()] : [takeOverButton(), stop()])]);
 }
 
 /** Puts new children in; the focus goes to the button that does the same, or to the first. */
@@ -115,9 +127,24 @@ function listen() {
       alive();
       last = event.number;
       add(event);
+      emit("event", event);
       if (STATE_KINDS.has(event.kind)) attempt(refresh);
     }
   }, (error, pause) => say(`connection lost, trying again in ${Math.ceil(pause / 1000)} s`, true));
+}
+
+/** Leases and holds begin with calls and end by time, without an event. */
+const HOLD_MS = 3_000;
+function watchHolds() {
+  let isDue = false;
+  on("event", () => (isDue = true));
+  setInterval(() => {
+    if (document.hidden || !(isDue || model.state?.phones.some((one) => one.holder || one.hold))) return;
+    isDue = false;
+    refresh().catch(() => {
+      // The stream of events says so, and tries again.
+    });
+  }, HOLD_MS);
 }
 
 export function start() {
@@ -133,5 +160,6 @@ export function start() {
     showSteering();
     refilter();
   });
+  watchHolds();
   listen();
 }

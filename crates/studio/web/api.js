@@ -33,11 +33,12 @@ async function request(path, { body, signal } = {}) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response;
   try {
-    const method = body === undefined ? "GET" : "POST";
-    response = await fetch("api/" + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal, cache: "no-store" });
+    const sent = body === undefined ? { method: "GET" } : { method: "POST", body: JSON.stringify(body) };
+    response = await fetch("api/" + path, { ...sent, headers, signal, cache: "no-store" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError("The studio server does not answer.", "It may have been stopped in its terminal. This page tries again by itself.", 0);
+    const next = "It may have been stopped in its terminal. This page tries again by itself.";
+    throw new ApiError("The studio server does not answer.", next, 0);
   }
   if (response.ok) return response;
   if (response.status === 401) onLocked();

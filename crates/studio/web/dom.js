@@ -108,6 +108,23 @@ export async function copy(text) {
   }
 }
 
+/** A press that could lose something asks for a second one. */
+export function twice(button, question, isNeeded, work) {
+  let label = null;
+  const disarm = () => {
+    if (label !== null) button.textContent = label;
+    label = null;
+  };
+  button.addEventListener("blur", disarm);
+  button.addEventListener("click", () => {
+    const isSure = label !== null || !isNeeded();
+    disarm();
+    if (isSure) return work();
+    label = button.textContent;
+    button.textContent = question;
+  });
+}
+
 /** Saves text as a file of the person's. */
 export function download(name, text) {
   const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));

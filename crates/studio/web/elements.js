@@ -20,7 +20,8 @@ function depths(elements) {
 function option(element, depth) {
   const { index, ref, name, id, visible } = element;
   const kind = shortClass(element.class);
-  const made = el("li", { role: "option", id: "element-" + index, class: visible ? "" : "hidden", "aria-selected": "false", "data-index": index },
+  const attributes = { role: "option", id: "element-" + index, class: visible ? "" : "hidden", "data-index": index };
+  const made = el("li", { ...attributes, "aria-selected": "false" },
     ref ? foreign(ref, { class: "ref" }) : null,
     foreign(kind, { class: "kind" }),
     name && name !== kind ? foreign(name, { class: "name" }) : null,
@@ -34,7 +35,8 @@ function fill() {
   const elements = model.look?.elements ?? [];
   const words = filter.value.trim().toLowerCase();
   const depth = depths(elements);
-  const matching = elements.filter((one) => [one.name, one.id, one.class, one.ref, one.description].join("\n").toLowerCase().includes(words));
+  const textOf = (one) => [one.name, one.id, one.class, one.ref, one.description].join("\n").toLowerCase();
+  const matching = elements.filter((one) => textOf(one).includes(words));
   list.replaceChildren(...matching.map((one) => option(one, words ? 0 : depth.get(one.index))));
   if (matching.length === 0) {
     const text = !model.look ? "Press Look to read the screen." : words ? "No element matches." : "The screen has no elements.";
@@ -55,7 +57,8 @@ function mark() {
     // Scrolls the list only, not the page.
     const top = chosen.offsetTop - list.offsetTop;
     if (top < list.scrollTop) list.scrollTop = top - 8;
-    else if (top + chosen.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + chosen.offsetHeight - list.clientHeight + 8;
+    const below = top + chosen.offsetHeight - list.clientHeight;
+    if (below > list.scrollTop) list.scrollTop = below + 8;
   } else {
     list.removeAttribute("aria-activedescendant");
   }

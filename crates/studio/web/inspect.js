@@ -12,9 +12,9 @@ const tried = byId("tried");
 
 /** Says how the list and the picture stand to one another. */
 function showAge() {
-  byId("looked").textContent = !model.look ? ""
-    : model.stale ? "The screen has changed since this look."
-    : `${model.look.elements.length} elements`;
+  const { look: seen, stale } = model;
+  byId("looked").replaceChildren(foreign(!seen ? "" : stale ? "The screen has changed since this look."
+    : `${seen.elements.length} elements · ${seen.app}`));
   byId("looked").classList.toggle("changed", Boolean(model.look && model.stale));
 }
 
@@ -30,13 +30,15 @@ function showDetails() {
   if (!element) return details.replaceChildren();
   const [left, top, right, bottom] = element.bounds;
   const title = el("h3", { class: "chosen" }, foreign(element.name || shortClass(element.class)));
-  const tap = () => act({ touch: { tap: { at: { x: Math.floor((left + right) / 2), y: Math.floor((top + bottom) / 2) } } } });
+  const at = { x: Math.floor((left + right) / 2), y: Math.floor((top + bottom) / 2) };
+  const tap = () => act({ touch: { tap: { at } } });
   const parent = model.look.elements.find((one) => one.index === element.parent);
-  const flags = element.flags.length === 0 ? null : el("span", { class: "flags" }, element.flags.map((flag) => el("span", { class: "flag" }, flag)));
+  const flags = el("span", { class: "flags" }, element.flags.map((flag) => el("span", { class: "flag" }, flag)));
+  const isRecorded = model.state.recordings.includes(model.device);
   details.replaceChildren(
     el("div", { class: "row" }, title,
       mayAct() && element.visible ? button("Tap it", tap) : null,
-      model.state.recordings.includes(model.device) ? button("Check it", () => emit("checked", element), { title: "Adds a check to the recording" }) : null,
+      isRecorded ? button("Check it", () => emit("checked", element), { title: "Adds a check to the recording" }) : null,
       parent ? button("Parent", () => select(parent.index)) : null,
       button("×", () => select(null), { "aria-label": "Choose no element" })),
     el("ol", { class: "addresses", "aria-label": "Ways to address this element, the most lasting first" }),
@@ -44,7 +46,7 @@ function showDetails() {
       row("text", element.text), row("description", element.description), row("hint", element.hint), row("id", element.id),
       row("class", element.class), row("package", element.package), row("ref", element.ref), row("number", element.number),
       row("place", `${left}, ${top} to ${right}, ${bottom} (${right - left} x ${bottom - top})`),
-      row("state", flags), row("visible", element.visible ? null : "no"))));
+      row("state", element.flags.length > 0 ? flags : null), row("visible", element.visible ? null : "no"))));
   showAddresses(element, details.querySelector(".addresses"));
 }
 
@@ -75,7 +77,8 @@ async function trySelector(event) {
   tried.hidden = false;
   tried.classList.toggle("bad", Boolean(answer.error) || answer.matches.length === 0);
   const count = answer.matches.length;
-  tried.replaceChildren(foreign(answer.error ?? (count === 0 ? "No element matches." : count === 1 ? "One element matches." : `${count} elements match.`)));
+  const text = count === 0 ? "No element matches." : count === 1 ? "One element matches." : `${count} elements match.`;
+  tried.replaceChildren(foreign(answer.error ?? text));
   if (count === 1) select(answer.matches[0]);
 }
 
@@ -89,7 +92,7 @@ function clearMatches() {
 const pre = (text) => el("pre", { tabindex: "0" }, foreign(text));
 
 const VIEWS = [
-  ["What changed since the look before", () => pre(model.look.changed ?? "Nothing.")],
+  ["What changed since the look before", () => pre(model.look.changed ?? "This is the first look.")],
   ["As a model sees it", () => pre(model.look.outline)],
   ["XML of the platform", async () => pre(await getText(withQuery("xml", { device: model.device })))],
   ["Marked picture", async () => {

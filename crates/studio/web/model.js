@@ -5,14 +5,16 @@ import { get, post } from "./api.js";
 import { attempt, kept, say } from "./dom.js";
 
 /**
- * @typedef {{id: string, model: string, platform: "android"|"ios", state: string, ready: boolean, holder: string|null, hold: null|"paused"|"stopped"}} Phone
- * @typedef {{index: number, parent: number|null, ref: string|null, number: number|null, name: string, class: string, package: string, id: string,
- *   text: string, description: string, hint: string, bounds: number[], flags: string[], visible: boolean}} Element
+ * @typedef {{id: string, model: string, platform: "android"|"ios", state: string, ready: boolean,
+ *   holder: string|null, hold: null|"paused"|"stopped"}} Phone the holder is a program, never this page
+ * @typedef {{index: number, parent: number|null, ref: string|null, number: string|null, name: string,
+ *   class: string, package: string, id: string, text: string, description: string, hint: string,
+ *   bounds: number[], flags: string[], visible: boolean}} Element
  * @typedef {"touch"|"inspect"|"check"} Mode
  */
 
 const target = new EventTarget();
-/** Names: state, device, mode, look, looking, selected, checked, drawn, acting, acted, connected, tab. */
+/** Names: state, device, mode, look, looking, selected, checked, drawn, acting, acted, event, connected, tab. */
 export const on = (name, listener) => target.addEventListener(name, (event) => listener(event.detail));
 export const emit = (name, detail) => target.dispatchEvent(new CustomEvent(name, { detail }));
 
@@ -38,8 +40,6 @@ export const phone = () => model.state?.phones.find((one) => one.id === model.de
 export const mayAct = () => model.state?.scope === "act";
 /** @returns {Element|undefined} */
 export const selected = () => model.look?.elements.find((one) => one.index === model.selected);
-/** Who else uses this phone. The page's own lease is named after the studio. */
-export const otherHolder = (one) => (one?.holder && !/^studio\b/i.test(one.holder) ? one.holder : null);
 
 let fetching = null;
 /** Asks for the state. Calls during a request share the next one. */

@@ -2,15 +2,23 @@
 
 import { frames, withQuery } from "./api.js";
 import { byId, el, foreign } from "./dom.js";
-import { model, on, otherHolder, showDevice } from "./model.js";
+import { model, on, showDevice } from "./model.js";
 
 const list = byId("phones");
 /** Of the small pictures. */
 const MAX_SIDE = 200;
-/** Browsers open six connections to a server. So one is used for all small pictures, in turn. */
-const ROUND_MS = 2_500;
+/**
+ * Between small pictures. Browsers open six connections to a server, so one is used for all phones
+ * in turn, and many phones cost no more than two.
+ */
+const PAUSE_MS = 800;
+/** A phone may take this long for a small picture. */
+const LIMIT_MS = 3_000;
 
-/** @type {Map<string, {row: HTMLElement, button: HTMLButtonElement, facts: HTMLElement, canvas: HTMLCanvasElement}>} */
+/**
+ * `drawn` is when the small picture was taken; 0 if something has happened on the phone since.
+ * @type {Map<string, {row: HTMLElement, button: HTMLButtonElement, facts: HTMLElement, canvas: HTMLCanvasElement, drawn: number}>}
+ */
 const rows = new Map();
 
 function rowOf(phone) {
@@ -19,7 +27,7 @@ function rowOf(phone) {
   const canvas = el("canvas", { "aria-hidden": "true", hidden: true });
   const facts = el("span", { class: "facts" });
   const button = el("button", { type: "button", onclick: () => showDevice(phone.id) }, el("span", { class: "thumb" }, canvas), facts);
-  const made = { row: el("li", {}, button), button, facts, canvas };
+  const made = { row: el("li", {}, button), button, facts, canvas, drawn: 0 };
   rows.set(phone.id, made);
   return made;
 }
@@ -32,12 +40,11 @@ function show() {
     const is = phone.id === model.device;
     if (is) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
-    const holder = otherHolder(phone);
     facts.replaceChildren(...[
       foreign(phone.model || phone.id, { class: "model" }),
       el("span", { class: "quiet" }, foreign(phone.id), phone.platform === "ios" ? " · iOS" : " · Android"),
       el("span", { class: phone.ready ? "state ready" : "state" }, foreign(phone.state)),
-      holder ? el("span", { class: "state held" }, "used by ", foreign(holder)) : null,
+      phone.holder ? el("span", { class: "state held" }, "used by ", foreign(phone.holder)) : null,
       phone.hold ? el("span", { class: "state held" }, phone.hold) : null,
       model.state.recordings.includes(phone.id) ? el("span", { class: "state recorded" }, "recording") : null,
     ].filter(Boolean));
@@ -59,28 +66,30 @@ function draw(canvas, source) {
   context.drawImage(source, 0, 0, width, height);
 }
 
-/** One picture of each other phone, then a pause. */
-async function round() {
-  const others = (model.state?.phones ?? []).filter((phone) => phone.ready && phone.id !== model.device);
-  for (const { id } of document.hidden ? [] : others) {
-    const stop = new AbortController();
-    const limit = setTimeout(() => stop.abort(), ROUND_MS);
-    try {
-      for await (const { picture } of frames(withQuery("screen", { device: id, max_side: MAX_SIDE }), { signal: stop.signal })) {
-        if (!picture) break;
-        const bitmap = await createImageBitmap(picture);
-        const row = rows.get(id);
-        if (row) draw(row.canvas, bitmap);
-        bitmap.close();
-        break;
-      }
-    } catch {
-      // Its state says what is wrong with it.
+/** The next small picture: of the phone whose last one is the oldest. */
+async function next() {
+  const others = (model.state?.phones ?? []).filter((phone) => phone.ready && phone.id !== model.device && rows.has(phone.id));
+  const oldest = others.map((phone) => ({ id: phone.id, row: rows.get(phone.id) })).sort((a, b) => a.row.drawn - b.row.drawn)[0];
+  if (oldest && !document.hidden) await take(oldest);
+  setTimeout(next, PAUSE_MS);
+}
+
+async function take({ id, row }) {
+  row.drawn = performance.now();
+  const stop = new AbortController();
+  const limit = setTimeout(() => stop.abort(), LIMIT_MS);
+  try {
+    for await (const { picture } of frames(withQuery("screen", { device: id, max_side: MAX_SIDE }), { signal: stop.signal })) {
+      const bitmap = picture && (await createImageBitmap(picture));
+      if (bitmap) draw(row.canvas, bitmap);
+      bitmap?.close();
+      break;
     }
-    clearTimeout(limit);
-    stop.abort();
+  } catch {
+    // Its state says what is wrong with it.
   }
-  setTimeout(round, ROUND_MS);
+  clearTimeout(limit);
+  stop.abort();
 }
 
 export function start() {
@@ -94,5 +103,6 @@ export function start() {
       if (row && byId("stage").classList.contains("on")) draw(row.canvas, byId("screen"));
     }, 400);
   });
-  round();
+  on("event", ({ device }) => rows.has(device) && (rows.get(device).drawn = 0));
+  next();
 }

@@ -20,7 +20,8 @@ function card({ number, device, text, choices, secret }) {
   if (choices.length > 0) {
     form.append(...choices.map((choice) => button(foreign(choice), () => answer(number, choice))));
   } else {
-    const field = el("input", { class: "grow", type: secret ? "password" : "text", autocomplete: secret ? "one-time-code" : "off", "aria-labelledby": id, required: true });
+    const kind = secret ? { type: "password", autocomplete: "one-time-code" } : { type: "text", autocomplete: "off" };
+    const field = el("input", { ...kind, class: "grow", "aria-labelledby": id, required: true });
     form.append(field, el("button", { class: "main" }, "Answer"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -31,7 +32,9 @@ function card({ number, device, text, choices, secret }) {
   const from = device && device !== model.device
     ? el("p", { class: "quiet" }, "On ", foreign(device), ". ", button("Show that phone", () => showDevice(device))) : null;
   return el("div", { class: "question", role: "group", "aria-labelledby": id },
-    el("p", { id }, foreign(text)), secret ? el("p", { class: "quiet" }, "Your answer is not shown to the model, and not kept.") : null, from,
+    el("p", { id }, foreign(text)),
+    secret ? el("p", { class: "quiet" }, "Your answer is not shown to the model, and not kept.") : null,
+    from,
     mayAct() ? form : el("p", { class: "quiet" }, "This page may look only: answer in the terminal or in the client."));
 }
 

@@ -2,7 +2,7 @@
 // text is checked, run from any step, and saved.
 
 import { get, lines, post, withQuery } from "./api.js";
-import { attempt, button, byId, debounce, download, duration, el, foreign, kept, say } from "./dom.js";
+import { attempt, button, byId, debounce, download, duration, el, foreign, kept, say, twice } from "./dom.js";
 import { mayAct, model, on, refresh, setMode } from "./model.js";
 
 const flow = byId("flow");
@@ -40,7 +40,8 @@ async function poll() {
 function took(device, answer) {
   if (device !== model.device) return;
   // Text of the person's own is replaced only by steps that are new.
-  if (answer.running || (answer.flow && answer.flow !== recording.flow)) setText(answer.flow);
+  const isNew = answer.running ? !answer.error : answer.flow && answer.flow !== recording.flow;
+  if (isNew) setText(answer.flow);
   recording = answer;
   kept.set("recorded." + device, answer.flow || null);
   show();
@@ -106,7 +107,8 @@ const checkSoon = debounce(350, async () => {
   // A text with a mistake keeps the steps that were there.
   if (errors.length === 0) parsed = answer.steps;
   drawGutter();
-  byId("flow-errors").replaceChildren(...errors.map(({ line, text: what }) => el("li", {}, button("Line " + line, () => goTo(line)), foreign(what))));
+  const error = ({ line, text: what }) => el("li", {}, button("Line " + line, () => goTo(line)), foreign(what));
+  byId("flow-errors").replaceChildren(...errors.map(error));
   byId("run").disabled = errors.length > 0 || parsed.length === 0;
   if (!running) showSteps();
 });
@@ -137,7 +139,8 @@ function showStep({ step, status, text, took_ms: ms }) {
   if (!row) return;
   row.className = status;
   row.querySelector(".sign").textContent = SIGNS[status] ?? "";
-  row.querySelector(".took").textContent = status === "running" ? "running" : [status === "passed" ? "" : status, ms === undefined ? "" : duration(ms)].filter(Boolean).join(" · ");
+  const took = status === "running" || ms === undefined ? "" : duration(ms);
+  row.querySelector(".took").textContent = [status === "passed" ? "" : status, took].filter(Boolean).join(" · ");
   const said = row.querySelector(".said");
   const isNews = status === "failed" || status === "warned";
   said.hidden = !isNews;
@@ -186,8 +189,9 @@ export function start() {
     show();
   });
   flow.addEventListener("scroll", () => (gutter.scrollTop = flow.scrollTop));
-  byId("record").addEventListener("click", () => record(recording.running ? "stop" : "start"));
-  byId("discard").addEventListener("click", discard);
+  const isOwn = () => !recording.running && flow.value.trim() !== "" && flow.value !== recording.flow;
+  twice(byId("record"), "Replace the text?", isOwn, () => record(recording.running ? "stop" : "start"));
+  twice(byId("discard"), "Discard all?", () => flow.value.trim() !== "", discard);
   check.addEventListener("click", () => setMode(model.mode === "check" ? "touch" : "check"));
   byId("run").addEventListener("click", () => run(0));
   byId("run-stop").addEventListener("click", () => running?.abort());

@@ -27,10 +27,12 @@ async function load() {
 
 function show() {
   const words = byId("runs-filter").value.trim().toLowerCase();
-  const matching = runs.filter(({ name, kind, status, started }) => [name, kind, status, started].join("\n").toLowerCase().includes(words));
+  const textOf = ({ name, kind, status, started }) => [name, kind, status, started].join("\n").toLowerCase();
+  const matching = runs.filter((run) => textOf(run).includes(words));
   list.replaceChildren(...matching.map(row));
   byId("no-runs").hidden = matching.length > 0;
-  byId("no-runs").textContent = runs.length === 0 ? "No run has been recorded yet. Flows and agents leave their traces here." : "No run matches.";
+  byId("no-runs").textContent = runs.length > 0 ? "No run matches."
+    : "No run has been recorded yet. Flows and agents leave their traces here.";
   byId("compare").disabled = chosen.length !== 2;
 }
 

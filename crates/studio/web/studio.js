@@ -79,9 +79,10 @@ byId("theme").addEventListener("click", turnTheme);
 byId("ask").addEventListener("click", () => help.showModal());
 on("tab", (name) => showTab(name));
 on("state", () => {
-  const { flows, runs: hasRuns } = model.state.can;
+  const { flows, runs: hasRuns, skills } = model.state.can;
   byId("tab-record").hidden = !flows;
   byId("tab-runs").hidden = !hasRuns;
+  document.querySelector("[data-save=skill]").hidden = !skills;
   if (byId("tab-" + kept.get("tab", "inspect")).hidden) showTab("inspect");
 });
 // Another printed address of this page, opened in the same tab.

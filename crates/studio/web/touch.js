@@ -11,7 +11,10 @@ const LONG_MS = 500;
 const STILL = 8;
 const WHEEL_PAUSE_MS = 90;
 
-/** @type {null | {id: number, from: {x: number, y: number}, css: {x: number, y: number}, to: {x: number, y: number}, began: number, moved: number, isLong: boolean, timer: number}} */
+/**
+ * @typedef {{x: number, y: number}} Place
+ * @type {null | {id: number, from: Place, to: Place, css: Place, began: number, moved: number, isLong: boolean, timer: number}}
+ */
 let finger = null;
 
 /** The place of an event in the phone's coordinates; inside the screen, whatever the pointer does. */
@@ -59,7 +62,8 @@ function down(event) {
     finger.isLong = true;
     showFinger(finger);
   }, LONG_MS);
-  finger = { id: event.pointerId, from, to: from, css: { x: event.clientX, y: event.clientY }, began: performance.now(), moved: 0, isLong: false, timer };
+  const css = { x: event.clientX, y: event.clientY };
+  finger = { id: event.pointerId, from, to: from, css, began: performance.now(), moved: 0, isLong: false, timer };
   showFinger(finger);
 }
 

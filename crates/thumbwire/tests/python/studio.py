@@ -1,6 +1,11 @@
-"""Uses the studio's page in headless Chromium: `studio.py URL FOLDER [--axe FILE] [--hostile TEXT]`. URL is what `thumbwire studio
---device virtual` printed. Keeps pictures of the page and the recorded flow in FOLDER. With `--axe` the page is judged by axe-core; with
-`--hostile` the shown app has a label with this text, which must do nothing. Prints a line for each check."""
+"""Uses the studio's page in headless Chromium: `studio.py URL FOLDER [OPTION…]`. URL is what `thumbwire studio --device virtual`
+printed. Keeps pictures of the page and the recorded flow in FOLDER. Prints a line for each check.
+
+--axe FILE       axe-core, which judges the page
+--hostile TEXT   the app that is shown at the start has a label with this text, which must do nothing
+--answer TEXT    a program asks a question, which is answered with this text
+--steer          a program acts on the phone again and again, is made to wait, and goes on
+"""
 
 import argparse
 import json
@@ -21,9 +26,12 @@ parser.add_argument("url")
 parser.add_argument("folder", type=pathlib.Path)
 parser.add_argument("--axe", type=pathlib.Path)
 parser.add_argument("--hostile")
+parser.add_argument("--answer")
+parser.add_argument("--steer", action="store_true")
 given = parser.parse_args()
 NOTES = "com.android.notes"
 UNICODE = "Grüße 漢字 😀 שלום"
+# As a note can be named.
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 options = Options()
@@ -148,6 +156,52 @@ try:
     run("window.lookedAt = arguments[0]", {"width": size["width"], "height": size["height"]})
     print("ok: the page shows the phone, and its address has no token")
 
+    # A label that is HTML stays text, in every tab.
+    def show_hostile(text):
+        shown(text=text)
+        nodes = run("return document.querySelectorAll('img, script').length")
+        tab("inspect")
+        find("#look").click()
+        until(lambda: text in run("return document.getElementById('elements').textContent"), "the list does not show the label")
+        run("for (const one of document.querySelectorAll('#views details')) if (!one.textContent.startsWith('Marked')) one.open = true")
+        until(lambda: run("return document.querySelectorAll('#views pre').length") == 3, "the screen is not shown in other forms")
+        assert run("return document.querySelectorAll('img, script').length") == nodes
+        run("for (const one of document.querySelectorAll('#views details')) one.open = false")
+
+    if given.hostile:
+        show_hostile(given.hostile)
+        print("ok: the hostile label does nothing")
+
+    if given.answer:
+        until(lambda: find("#questions").text, "no question", 60)
+        assert driver.title.startswith("("), driver.title
+        judge("question")
+        driver.save_screenshot(str(given.folder / "question.png"))
+        fields = driver.find_elements(By.CSS_SELECTOR, ".question input")
+        if fields:
+            fields[0].send_keys(given.answer)
+            find(".question button.main").click()
+        else:
+            next(one for one in driver.find_elements(By.CSS_SELECTOR, ".question button") if one.text == given.answer).click()
+        until(lambda: not find("#questions").text, "the question is still there")
+        print("ok: a question is answered")
+
+    if given.steer:
+        banner = lambda: run("return document.getElementById('banner').textContent")
+        until(lambda: "is using this phone" in banner(), "nobody uses the phone", 60)
+        driver.save_screenshot(str(given.folder / "used.png"))
+        find("#banner button.main").click()
+        until(lambda: "Paused" in banner(), "not paused")
+        judge("paused")
+        find("#key-home").click()
+        time.sleep(2)
+        before = picture()
+        time.sleep(3)
+        assert picture() == before, "a paused program acts"
+        find("#banner button.main").click()
+        until(lambda: "Paused" not in banner(), "not handed back")
+        print("ok: a program was paused, and goes on")
+
     # The time from the pointer's press to a picture that differs where it pressed.
     plus = center(open_notes())
     time.sleep(1)
@@ -214,22 +268,15 @@ try:
     find("#mode-touch").click()
     print("ok: inspect:", ways[0])
 
-    # A label that is HTML stays text.
     act({"press": "back"})
     act({"press": "back"})
     open_notes()
     click_at(center(shown(name="New note")))
     click_at(center(shown(id="editable_title")))
     driver.switch_to.active_element.send_keys(HOSTILE)
-    hostile = given.hostile or HOSTILE
-    shown(text=hostile)
-    nodes = run("return document.querySelectorAll('img, script').length")
-    tab("inspect")
-    find("#look").click()
-    for name in ("inspect", "activity"):
-        tab(name)
-        until(lambda: hostile in run("return document.getElementById(arguments[0]).textContent", f"panel-{name}"), f"{name} does not show the label")
-    assert run("return document.querySelectorAll('img, script').length") == nodes
+    show_hostile(HOSTILE)
+    tab("activity")
+    until(lambda: HOSTILE in find("#events").text, "the activity does not show what was typed")
     print("ok: labels that are HTML and script do nothing")
 
     # A recording of six steps, with a reload in its midst.
@@ -255,7 +302,7 @@ try:
     find("#key-back").click()
     there = shown(name="Milk")
     find("#check").click()
-    until(lambda: find("#looked").get_attribute("textContent").endswith("elements"), "no look")
+    until(lambda: "elements" in find("#looked").get_attribute("textContent"), "no look")
     time.sleep(0.7)
     click_at(center(there))
     until(lambda: "assertVisible" in find("#flow").get_attribute("value"), "the check is not recorded")
