@@ -93,9 +93,10 @@ function showSteering() {
     : holder ? [foreign(holder), " is using this phone."] : ["Nobody else is using this phone."];
   replace(byId("steering"), [...steering, el("span", { class: "quiet grow" }, ...text())]);
   const banner = byId("banner");
+  if (holder || one?.hold) byId("announce").textContent = byId("steering").lastChild.textContent;
   banner.hidden = !one || !(holder || one.hold);
   banner.className = one?.hold ? "banner open" : "banner";
-  replace(banner, banner.hidden ? [] : [el("span", { class: "grow", role: "status" }, ...text()),
+  replace(banner, banner.hidden ? [] : [el("span", { class: "grow" }, ...text()),
     ...(!can ? [] : one.hold ? [handBack()] : [takeOverButton(), stop()])]);
 }
 
@@ -120,7 +121,7 @@ function listen() {
     await refresh();
     // A server that was started again counts from the beginning.
     last = Math.min(last, model.state.last_event);
-    say("connected", false);
+    say(mayAct() ? "connected" : "connected, to look only", false);
     alive();
     emit("connected");
     for await (const event of lines("events?after=" + last)) {

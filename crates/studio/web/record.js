@@ -22,12 +22,13 @@ let running = null;
 
 async function record(what, more = {}) {
   const { device } = model;
-  if (!device) return;
+  if (!device) return false;
   const answer = await attempt(() => post("record", { device, do: what, ...more }));
-  if (!answer) return;
+  if (!answer) return false;
   took(device, answer);
   // The list of phones says which are recorded.
   if (what !== "check") await attempt(refresh);
+  return true;
 }
 
 async function poll() {
@@ -197,8 +198,7 @@ export function start() {
   byId("run-stop").addEventListener("click", () => running?.abort());
   for (const one of document.querySelectorAll("[data-save]")) one.addEventListener("click", () => save(one.dataset.save));
   on("checked", async (element) => {
-    await record("check", { index: element.index });
-    say("The flow now checks that this element is there.");
+    if (await record("check", { index: element.index })) say("The flow now checks that this element is there.");
   });
   on("mode", () => check.setAttribute("aria-pressed", String(model.mode === "check")));
   on("acted", () => recording.running && poll());
