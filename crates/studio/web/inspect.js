@@ -106,8 +106,8 @@ const VIEWS = [
 async function view(render) {
   const seen = model.look;
   if (!seen) return el("p", { class: "quiet" }, "Press Look first.");
-  const made = await attempt(render);
-  return seen === model.look ? made : undefined;
+  const content = await attempt(render);
+  return seen === model.look ? content : undefined;
 }
 
 export function start() {

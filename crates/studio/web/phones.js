@@ -27,9 +27,9 @@ function rowOf(phone) {
   const canvas = el("canvas", { "aria-hidden": "true", hidden: true });
   const facts = el("span", { class: "facts" });
   const button = el("button", { type: "button", onclick: () => showDevice(phone.id) }, el("span", { class: "thumb" }, canvas), facts);
-  const made = { row: el("li", {}, button), button, facts, canvas, drawn: 0 };
-  rows.set(phone.id, made);
-  return made;
+  const parts = { row: el("li", {}, button), button, facts, canvas, drawn: 0 };
+  rows.set(phone.id, parts);
+  return parts;
 }
 
 function show() {

@@ -110,7 +110,7 @@ const checkSoon = debounce(350, async () => {
   drawGutter();
   const error = ({ line, text: what }) => el("li", {}, button("Line " + line, () => goTo(line)), foreign(what));
   byId("flow-errors").replaceChildren(...errors.map(error));
-  byId("run").disabled = errors.length > 0 || parsed.length === 0;
+  enableRun();
   if (!running) showSteps();
 });
 
@@ -169,8 +169,12 @@ async function run(from) {
   showRunning(end.ended === "passed" ? "Passed" : end.ended === "failed" ? "Failed" : "Stopped", end);
 }
 
+function enableRun() {
+  byId("run").disabled = Boolean(running) || errors.length > 0 || parsed.length === 0;
+}
+
 function showRunning(text, end) {
-  byId("run").disabled = Boolean(running);
+  enableRun();
   byId("run-stop").hidden = !running;
   for (const one of steps.querySelectorAll(".from")) one.disabled = Boolean(running);
   byId("ended").className = "grow " + (end?.ended === "passed" ? "good" : end?.ended === "failed" ? "bad" : "quiet");
