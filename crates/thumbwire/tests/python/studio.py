@@ -150,8 +150,7 @@ try:
     driver.get(given.url)
     until(lambda: run("return document.getElementById('stage').classList.contains('on')"), "no picture")
     assert "token" not in driver.current_url, driver.current_url
-    state = ask("state")
-    device = state["device"] or state["phones"][0]["id"]
+    device = json.loads(run("return sessionStorage.getItem('studio.device')"))
     size = ask("look", {"device": device})
     run("window.lookedAt = arguments[0]", {"width": size["width"], "height": size["height"]})
     print("ok: the page shows the phone, and its address has no token")
