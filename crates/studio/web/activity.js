@@ -29,22 +29,22 @@ function add(event) {
   const isCall = kind.startsWith("call");
   const sign = began ? "…" : ok === false ? "✗" : act ? "●" : isCall ? "○" : "◆";
   const what = act ? "acts" : isCall ? "looks" : "other";
-  const made = el("li", { class: ok === false ? "failed" : began ? "open" : "", "data-what": what, "data-device": device ?? "" },
+  const row = el("li", { class: ok === false ? "failed" : began ? "open" : "", "data-what": what, "data-device": device ?? "" },
     el("time", {}, time(Date.now() - event.ms_ago)),
     el("span", { class: "sign", "aria-hidden": "true" }, sign),
     el("span", { class: "what" }, foreign(text), ok === false ? el("span", { class: "unseen" }, " (failed)") : null,
       client ? el("span", { class: "quiet client" }, foreign(client)) : null,
       detail ? more("More", () => el("pre", { tabindex: "0" }, foreign(JSON.stringify(detail, null, 2)))) : null),
     el("span", { class: "quiet" }, took === undefined || took === null ? "" : duration(took)));
-  if (began) open.push({ event, row: made });
+  if (began) open.push({ event, row });
   else if (kind === "call_finished") {
     // The text of a failure goes on with its reason.
     const start = open.find(({ event: one }) => one.device === device && one.client === client && text.startsWith(one.text));
     start?.row.remove();
     open = open.filter((one) => one !== start);
   }
-  filter(made);
-  list.prepend(made);
+  filter(row);
+  list.prepend(row);
   while (list.children.length > MAX_ROWS) list.lastChild.remove();
   byId("no-events").hidden = true;
 }
@@ -93,9 +93,10 @@ function showSteering() {
     : holder ? [foreign(holder), " is using this phone."] : ["Nobody else is using this phone."];
   replace(byId("steering"), [...steering, el("span", { class: "quiet grow" }, ...text())]);
   const banner = byId("banner");
+  if (holder || one?.hold) byId("announce").textContent = byId("steering").lastChild.textContent;
   banner.hidden = !one || !(holder || one.hold);
   banner.className = one?.hold ? "banner open" : "banner";
-  replace(banner, banner.hidden ? [] : [el("span", { class: "grow", role: "status" }, ...text()),
+  replace(banner, banner.hidden ? [] : [el("span", { class: "grow" }, ...text()),
     ...(!can ? [] : one.hold ? [handBack()] : [takeOverButton(), stop()])]);
 }
 
@@ -112,15 +113,15 @@ function replace(box, children) {
 
 let last = 0;
 function listen() {
-  const say = (text, lost) => {
+  const showConnection = (text, isLost) => {
     byId("connection").textContent = text;
-    byId("connection").classList.toggle("lost", lost);
+    byId("connection").classList.toggle("lost", isLost);
   };
   keepOpen(new AbortController().signal, async (alive) => {
     await refresh();
     // A server that was started again counts from the beginning.
     last = Math.min(last, model.state.last_event);
-    say("connected", false);
+    showConnection(mayAct() ? "connected" : "connected, to look only", false);
     alive();
     emit("connected");
     for await (const event of lines("events?after=" + last)) {
@@ -130,7 +131,7 @@ function listen() {
       emit("event", event);
       if (STATE_KINDS.has(event.kind)) attempt(refresh);
     }
-  }, (error, pause) => say(`connection lost, trying again in ${Math.ceil(pause / 1000)} s`, true));
+  }, (error, pause) => showConnection(`connection lost, trying again in ${Math.ceil(pause / 1000)} s`, true));
 }
 
 /** Leases and holds begin with calls and end by time, without an event. */

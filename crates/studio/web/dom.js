@@ -11,14 +11,14 @@ export const byId = (id) => document.getElementById(id);
  * @param {...(Node|string|null|undefined|Array)} children
  */
 export function el(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
+  const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(name.slice(2), value);
-    else if (typeof value === "boolean") made.toggleAttribute(name, value);
-    else if (value !== null && value !== undefined) made.setAttribute(name, String(value));
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (typeof value === "boolean") element.toggleAttribute(name, value);
+    else if (value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
-  return made;
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
 }
 
 /** @param {string} label @param {() => unknown} onclick @param {Record<string, unknown>} [attributes] */
@@ -30,16 +30,16 @@ const UNSEEN = /(?![\n\t])(?!\u200d\p{Extended_Pictographic})[\p{Cc}\p{Cf}\p{Zl}
 
 /** Text of a phone, an app or a model: its direction stays inside, and unseen characters are shown. */
 export function foreign(text, attributes = {}) {
-  const made = el("bdi", attributes);
+  const bdi = el("bdi", attributes);
   const string = String(text ?? "");
   let from = 0;
   for (const found of string.matchAll(UNSEEN)) {
     const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    made.append(string.slice(from, found.index), el("span", { class: "unseen-sign" }, "U+" + code));
+    bdi.append(string.slice(from, found.index), el("span", { class: "unseen-sign" }, "U+" + code));
     from = found.index + found[0].length;
   }
-  made.append(string.slice(from));
-  return made;
+  bdi.append(string.slice(from));
+  return bdi;
 }
 
 /** Values that survive a reload of this tab. */
@@ -59,8 +59,8 @@ export function more(title, make) {
   const body = el("div");
   const box = el("details", {}, el("summary", {}, title), body);
   box.addEventListener("toggle", async () => {
-    const made = box.open && (await make());
-    if (made) body.replaceChildren(made);
+    const content = box.open && (await make());
+    if (content) body.replaceChildren(content);
   });
   return box;
 }

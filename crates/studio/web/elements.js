@@ -21,14 +21,14 @@ function option(element, depth) {
   const { index, ref, name, id, visible } = element;
   const kind = shortClass(element.class);
   const attributes = { role: "option", id: "element-" + index, class: visible ? "" : "hidden", "data-index": index };
-  const made = el("li", { ...attributes, "aria-selected": "false" },
+  const item = el("li", { ...attributes, "aria-selected": "false" },
     ref ? foreign(ref, { class: "ref" }) : null,
     foreign(kind, { class: "kind" }),
     name && name !== kind ? foreign(name, { class: "name" }) : null,
     id ? foreign(shortId(id), { class: "id" }) : null,
     visible ? null : el("span", { class: "quiet" }, "hidden"));
-  made.style.setProperty("--depth", String(Math.min(depth, 14)));
-  return made;
+  item.style.setProperty("--depth", String(Math.min(depth, 14)));
+  return item;
 }
 
 function fill() {

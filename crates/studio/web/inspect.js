@@ -64,25 +64,33 @@ async function showAddresses(element, list) {
     check ? button("Copy", () => copy(check), { "aria-label": "Copy the check" }) : null)));
 }
 
-// A selector to try.
+// A selector to try. Its matches stay marked, also after a further look.
+
+let trying = "";
 
 async function trySelector(event) {
   event.preventDefault();
-  const selector = byId("selector").value.trim();
-  if (!selector || !model.device) return clearMatches();
+  trying = byId("selector").value.trim();
+  if (!trying || !model.device) return clearMatches();
   if (!model.look || model.stale) await look();
-  const answer = await attempt(() => post("match", { device: model.device, selector }));
-  if (!answer) return;
+  else await match();
+}
+
+async function match() {
+  const { look: seen, device } = model;
+  const answer = await attempt(() => post("match", { device, selector: trying }));
+  if (!answer || !trying || seen !== model.look) return;
   showMatches(answer.matches);
   tried.hidden = false;
   tried.classList.toggle("bad", Boolean(answer.error) || answer.matches.length === 0);
   const count = answer.matches.length;
   const text = count === 0 ? "No element matches." : count === 1 ? "One element matches." : `${count} elements match.`;
   tried.replaceChildren(foreign(answer.error ?? text));
-  if (count === 1) select(answer.matches[0]);
+  if (count === 1 && model.selected === null) select(answer.matches[0]);
 }
 
 function clearMatches() {
+  trying = "";
   showMatches([]);
   tried.hidden = true;
 }
@@ -106,8 +114,8 @@ const VIEWS = [
 async function view(render) {
   const seen = model.look;
   if (!seen) return el("p", { class: "quiet" }, "Press Look first.");
-  const made = await attempt(render);
-  return seen === model.look ? made : undefined;
+  const content = await attempt(render);
+  return seen === model.look ? content : undefined;
 }
 
 export function start() {
@@ -118,7 +126,8 @@ export function start() {
   byId("views").append(...VIEWS.map(([title, render]) => more(title, () => view(render))));
   on("looking", (is) => byId("look").setAttribute("aria-busy", String(is)));
   on("look", () => {
-    clearMatches();
+    if (trying && model.look) match();
+    else clearMatches();
     showAge();
     showDetails();
     // Those that are open show the new look.

@@ -82,5 +82,5 @@ export function start() {
   byId("paste").addEventListener("click", paste);
   byId("type").addEventListener("click", () => field.focus({ preventScroll: true }));
   on("acting", flush);
-  on("mode", () => (field.readOnly = model.mode !== "touch" || !mayAct()));
+  for (const name of ["mode", "state"]) on(name, () => (field.readOnly = model.mode !== "touch" || !mayAct()));
 }

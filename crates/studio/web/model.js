@@ -48,8 +48,9 @@ export function refresh() {
     const later = get("state");
     fetching = null;
     model.state = await later;
-    const known = model.state.phones.some((one) => one.id === model.device);
-    if (!known) showDevice(model.state.device ?? model.state.phones[0]?.id ?? null);
+    const { phones, device } = model.state;
+    const has = (id) => phones.some((one) => one.id === id);
+    if (!has(model.device)) showDevice(has(device) ? device : (phones.find((one) => one.ready) ?? phones[0])?.id ?? null);
     emit("state");
   });
   return fetching;

@@ -27,9 +27,9 @@ function rowOf(phone) {
   const canvas = el("canvas", { "aria-hidden": "true", hidden: true });
   const facts = el("span", { class: "facts" });
   const button = el("button", { type: "button", onclick: () => showDevice(phone.id) }, el("span", { class: "thumb" }, canvas), facts);
-  const made = { row: el("li", {}, button), button, facts, canvas, drawn: 0 };
-  rows.set(phone.id, made);
-  return made;
+  const parts = { row: el("li", {}, button), button, facts, canvas, drawn: 0 };
+  rows.set(phone.id, parts);
+  return parts;
 }
 
 function show() {
@@ -43,7 +43,7 @@ function show() {
     facts.replaceChildren(...[
       foreign(phone.model || phone.id, { class: "model" }),
       el("span", { class: "quiet" }, foreign(phone.id), phone.platform === "ios" ? " · iOS" : " · Android"),
-      el("span", { class: phone.ready ? "state ready" : "state" }, foreign(phone.state)),
+      el("span", { class: phone.ready ? "state ready" : "state" }, foreign(phone.ready ? "ready" : phone.state)),
       phone.holder ? el("span", { class: "state held" }, "used by ", foreign(phone.holder)) : null,
       phone.hold ? el("span", { class: "state held" }, phone.hold) : null,
       model.state.recordings.includes(phone.id) ? el("span", { class: "state recorded" }, "recording") : null,

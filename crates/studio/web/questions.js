@@ -41,16 +41,16 @@ function card({ number, device, text, choices, secret }) {
 function show() {
   const { questions } = model.state;
   document.title = (questions.length > 0 ? `(${questions.length}) Question · ` : "") + "Thumbwire studio";
-  for (const [number, made] of cards) {
+  for (const [number, shown] of cards) {
     if (questions.some((one) => one.number === number)) continue;
-    made.remove();
+    shown.remove();
     cards.delete(number);
   }
   for (const question of questions) {
     if (cards.has(question.number)) continue;
-    const made = card(question);
-    cards.set(question.number, made);
-    box.append(made);
+    const shown = card(question);
+    cards.set(question.number, shown);
+    box.append(shown);
     byId("announce").textContent = "Question: " + question.text;
   }
 }

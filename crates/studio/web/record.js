@@ -22,12 +22,13 @@ let running = null;
 
 async function record(what, more = {}) {
   const { device } = model;
-  if (!device) return;
+  if (!device) return false;
   const answer = await attempt(() => post("record", { device, do: what, ...more }));
-  if (!answer) return;
+  if (!answer) return false;
   took(device, answer);
   // The list of phones says which are recorded.
   if (what !== "check") await attempt(refresh);
+  return true;
 }
 
 async function poll() {
@@ -109,7 +110,7 @@ const checkSoon = debounce(350, async () => {
   drawGutter();
   const error = ({ line, text: what }) => el("li", {}, button("Line " + line, () => goTo(line)), foreign(what));
   byId("flow-errors").replaceChildren(...errors.map(error));
-  byId("run").disabled = errors.length > 0 || parsed.length === 0;
+  enableRun();
   if (!running) showSteps();
 });
 
@@ -168,8 +169,12 @@ async function run(from) {
   showRunning(end.ended === "passed" ? "Passed" : end.ended === "failed" ? "Failed" : "Stopped", end);
 }
 
+function enableRun() {
+  byId("run").disabled = Boolean(running) || errors.length > 0 || parsed.length === 0;
+}
+
 function showRunning(text, end) {
-  byId("run").disabled = Boolean(running);
+  enableRun();
   byId("run-stop").hidden = !running;
   for (const one of steps.querySelectorAll(".from")) one.disabled = Boolean(running);
   byId("ended").className = "grow " + (end?.ended === "passed" ? "good" : end?.ended === "failed" ? "bad" : "quiet");
@@ -197,8 +202,7 @@ export function start() {
   byId("run-stop").addEventListener("click", () => running?.abort());
   for (const one of document.querySelectorAll("[data-save]")) one.addEventListener("click", () => save(one.dataset.save));
   on("checked", async (element) => {
-    await record("check", { index: element.index });
-    say("The flow now checks that this element is there.");
+    if (await record("check", { index: element.index })) say("The flow now checks that this element is there.");
   });
   on("mode", () => check.setAttribute("aria-pressed", String(model.mode === "check")));
   on("acted", () => recording.running && poll());

@@ -113,7 +113,6 @@ export function start() {
     was = is;
     for (const one of document.querySelectorAll(".acts")) one.hidden = !mayAct();
     byId("key-recents").hidden = phone()?.platform === "ios";
-    byId("keyboard").readOnly = !mayAct();
   });
   on("connected", () => placeholder.hidden || restart());
   // Nobody sees a hidden page: its phones are left in peace.

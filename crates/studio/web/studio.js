@@ -6,7 +6,7 @@ import { byId, kept } from "./dom.js";
 import * as elements from "./elements.js";
 import * as inspect from "./inspect.js";
 import * as keyboard from "./keyboard.js";
-import { model, on, setMode } from "./model.js";
+import { mayAct, model, on, setMode } from "./model.js";
 import * as overlay from "./overlay.js";
 import * as phones from "./phones.js";
 import * as questions from "./questions.js";
@@ -80,7 +80,7 @@ byId("ask").addEventListener("click", () => help.showModal());
 on("tab", (name) => showTab(name));
 on("state", () => {
   const { flows, runs: hasRuns, skills } = model.state.can;
-  byId("tab-record").hidden = !flows;
+  byId("tab-record").hidden = !flows || !mayAct();
   byId("tab-runs").hidden = !hasRuns;
   document.querySelector("[data-save=skill]").hidden = !skills;
   if (byId("tab-" + kept.get("tab", "inspect")).hidden) showTab("inspect");
