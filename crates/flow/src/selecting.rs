@@ -62,7 +62,7 @@ mod tests {
     fn an_element_has_a_selector_that_means_it_alone() {
         let snapshot = screen(&["Save (1)", "Save"]);
         let found = selector_of(&snapshot, 0).unwrap();
-        assert_eq!(found.check, r"- assertVisible: Save \\(1\\)".replace(r"\\", r"\"));
+        assert_eq!(found.check, r"- assertVisible: 'Save \(1\)'");
         assert_eq!(matching_nodes(found.tap.trim_start_matches("- "), &snapshot), Ok(vec![0]));
     }
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, StreamExt as _};
-use http::header::CONTENT_SECURITY_POLICY;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thumbwire_core::action::{
@@ -69,6 +68,7 @@ struct Asked {
     #[serde(rename = "as")]
     form: String,
     from: usize,
+    id: String,
 }
 
 /// Answers a request of the page.
@@ -114,15 +114,6 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
                 let folder = studio.options.runs.clone();
                 json_response(&blocking(move || Ok(runs::list(&folder))).await?)
             }
-            "runs/report" => {
-                let (folder, id) = (studio.options.runs.clone(), get("id"));
-                let page = blocking(move || runs::page(&folder, &id)).await?;
-                let mut response = text_response(page, "text/html; charset=utf-8");
-                // Opened at its own address, it is no page of the studio.
-                let sandbox = HeaderValue::from_static("sandbox allow-scripts");
-                response.headers_mut().append(CONTENT_SECURITY_POLICY, sandbox);
-                response
-            }
             "runs/compare" => {
                 let (folder, one, other) = (studio.options.runs.clone(), get("a"), get("b"));
                 let compared = blocking(move || runs::compare(&folder, &one, &other)).await?;
@@ -137,7 +128,7 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
     let asked: Asked = serde_json::from_slice(request.body()).map_err(|error| {
         Refusal::new(StatusCode::BAD_REQUEST, format!("invalid request: {error}"))
     })?;
-    let looks = ["look", "addresses", "match", "flow/check"].contains(&path);
+    let looks = ["look", "addresses", "match", "flow/check", "runs/open"].contains(&path);
     if scope(request) != Scope::Act && !looks {
         return Err(Refusal::new(StatusCode::FORBIDDEN, "this token may only look"));
     }
@@ -166,6 +157,12 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
         "export" => {
             let (studio, device, form) = (Arc::clone(studio), device.clone(), asked.form);
             json_response(&blocking(move || studio.recordings.export(&device, &form)).await?)
+        }
+        "runs/open" => {
+            let (folder, id) = (studio.options.runs.clone(), asked.id);
+            let page = blocking(move || runs::page(&folder, &id)).await?;
+            let ticket = studio.tickets.add(page.into())?;
+            json_response(&json!({ "path": format!("report/{ticket}") }))
         }
         "flow/check" => json_response(&flow_run::check(&asked.text.unwrap_or_default())),
         "flow/run" => {

@@ -165,6 +165,19 @@ impl EventSink for Feed {
     }
 }
 
+/// The acts of the person at the page; looks of the inspector are no news to anybody.
+pub(super) struct PersonFeed(pub(super) Arc<Feed>);
+
+impl EventSink for PersonFeed {
+    fn on_event(&self, event: &Event<'_>) {
+        match event {
+            Event::CallStarted(call) | Event::CallFinished { call, .. }
+                if !call.action.changes_screen() => {}
+            event => self.0.on_event(event),
+        }
+    }
+}
+
 impl Feed {
     fn add_task(&self, payload: &dyn EventPayload) {
         let detail = payload.to_json();

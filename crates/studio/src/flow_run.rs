@@ -12,6 +12,7 @@ use thumbwire_flow::{Flow, FlowEvent, FlowRunner, Options, Report, StepStatus, r
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::feed::PersonFeed;
 use super::{Body, FLOW_TIME, Parts};
 
 /// How the editor's flow is called in messages.
@@ -116,7 +117,7 @@ impl Parts {
         let call = self.call_within(device, FLOW_TIME);
         let guard = CancelOnDrop(call.cancelled.clone());
         let steps = StepLines { sender: sender.clone(), next: AtomicUsize::new(from) };
-        let sinks = EventSinks::default().with(Arc::clone(&self.feed));
+        let sinks = EventSinks::default().with(PersonFeed(Arc::clone(&self.feed)));
         let perform = Arc::new(ObservedPerform::new(Arc::clone(&self.session), sinks));
         let options = Options { devices: vec![device.to_owned()], ..Options::default() };
         let events = EventSinks::default().with(Arc::new(steps)).with(Arc::clone(&self.feed));

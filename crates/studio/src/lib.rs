@@ -21,6 +21,7 @@ mod record;
 mod runs;
 mod screen;
 mod steer;
+mod tickets;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,11 +34,12 @@ use thumbwire_core::action::{AskBeside, AskUser, Call, ClientId, ClientName, Per
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::session::Session;
 
-use feed::Feed;
+use feed::{Feed, PersonFeed};
 use inspect::Looks;
 use record::Recordings;
 use screen::Screens;
 use steer::Questions;
+use tickets::Tickets;
 
 /// The body of a response: parts as they come.
 pub type Body = BoxStream<'static, Bytes>;
@@ -74,6 +76,8 @@ struct Parts {
     screens: Screens,
     looks: Looks,
     recordings: Recordings,
+    /// Reports that are about to be opened.
+    tickets: Tickets,
     options: StudioOptions,
 }
 
@@ -81,13 +85,14 @@ impl Studio {
     /// A studio for the phones of this session.
     pub fn new(session: Arc<Session>, options: StudioOptions) -> Self {
         let feed = Arc::new(Feed::default());
-        let sinks = EventSinks::default().with(Arc::clone(&feed));
+        let sinks = EventSinks::default().with(PersonFeed(Arc::clone(&feed)));
         let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(Arc::clone(&session), sinks));
         Self(Arc::new(Parts {
             screens: Screens::new(Arc::clone(&session)),
             questions: Arc::new(Questions::new(Arc::clone(&feed))),
             looks: Looks::default(),
             recordings: Recordings::default(),
+            tickets: Tickets::default(),
             session,
             perform,
             feed,
@@ -101,10 +106,12 @@ impl Studio {
         Arc::clone(&self.0.feed) as Arc<dyn EventSink>
     }
 
-    /// A file of the page by its path below the studio's own, such as `/studio.css`; they tell
-    /// nothing of phones.
+    /// A file by its path below the studio's own that needs no token: the page's own, such as
+    /// `/studio.css`, which tell nothing of phones, and what has an address for one use.
     pub fn file(&self, path: &str) -> Option<Response<Bytes>> {
-        page::file(path)
+        let ticket = path.strip_prefix("/report/");
+        let report = ticket.and_then(|ticket| self.0.tickets.take(ticket));
+        report.map(page::report).or_else(|| page::file(path))
     }
 
     /// Answers a request of the page, whose path is the part below the studio's own, and whose

@@ -51,11 +51,12 @@ pub(super) fn file(path: &str) -> Option<Response<Bytes>> {
     Some(plain(Bytes::from_static(text.as_bytes()), kind))
 }
 
-/// Only the page's own modules and styles; pictures and reports come as blobs of the page's own.
+/// Only the page's own modules and styles. Pictures come as blobs; reports in a frame, which has a
+/// policy of its own.
 fn content_policy(nonce: &str) -> String {
     format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' blob:; \
-         connect-src 'self'; frame-src blob:; base-uri 'none'; form-action 'none'; \
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src blob:; \
+         connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'"
     )
 }
@@ -63,6 +64,14 @@ fn content_policy(nonce: &str) -> String {
 fn plain(text: Bytes, kind: &'static str) -> Response<Bytes> {
     let mut response = Response::new(text);
     protect(response.headers_mut(), kind);
+    response
+}
+
+/// A report as a document of its own: it runs its script, and reaches nothing of the studio.
+pub(super) fn report(text: Bytes) -> Response<Bytes> {
+    let mut response = plain(text, "text/html; charset=utf-8");
+    let policy = HeaderValue::from_static("sandbox allow-scripts; frame-ancestors 'self'");
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
     response
 }
 

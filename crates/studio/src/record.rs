@@ -18,6 +18,7 @@ use thumbwire_core::trace::{Recorder, Trace};
 use thumbwire_flow::{WrittenFlow, from_trace, selector_of};
 
 use super::Parts;
+use super::feed::PersonFeed;
 use super::python::{self, ToolCall};
 
 /// How long a check waits for its element.
@@ -74,6 +75,18 @@ impl Recording {
             "folder": self.folder.display().to_string(),
         })
     }
+}
+
+/// The node that tells a person that an element is there: itself, or the first text inside.
+fn telling_node(snapshot: &Snapshot, node: usize) -> Option<usize> {
+    let nodes = &snapshot.tree.nodes;
+    let depth = nodes.get(node)?.depth;
+    let inside = (node + 1..nodes.len()).take_while(|&at| nodes[at].depth > depth);
+    let tells = |&at: &usize| {
+        let has_text = !nodes[at].text.is_empty() || !nodes[at].description.is_empty();
+        has_text && !snapshot.shown(at).is_empty()
+    };
+    std::iter::once(node).chain(inside).find(tells).or(Some(node))
 }
 
 /// What there is before the first recording.
@@ -147,7 +160,8 @@ impl Parts {
         let folder = self.options.folder.join(format!("studio-{time}-{}", random::hex::<2>()?));
         let recorder = Recorder::begin(&folder, now.to_string())
             .map_err(|error| format!("cannot record in {}: {error}", folder.display()))?;
-        let sinks = EventSinks::default().with(Arc::new(recorder)).with(Arc::clone(&self.feed));
+        let sinks = EventSinks::default().with(Arc::new(recorder));
+        let sinks = sinks.with(PersonFeed(Arc::clone(&self.feed)));
         let perform = Arc::new(ObservedPerform::new(Arc::clone(&self.session), sinks));
         let look = perform.perform(&self.call(device), Action::LOOK).await;
         let look = look.map_err(|failure: Failure| failure.cause.to_string())?;
@@ -200,7 +214,10 @@ impl Parts {
         let recording = self.recordings.running(device).ok_or("start a recording first")?;
         let _turn = recording.turn.lock().await;
         let snapshot = self.last_look(device)?;
-        let id = snapshot.ref_of(node).ok_or("this element says nothing that could be checked")?;
+        let node = telling_node(&snapshot, node);
+        let (node, id) = node
+            .and_then(|node| Some((node, snapshot.ref_of(node)?)))
+            .ok_or("this element says nothing that could be checked: choose one with a text")?;
         selector_of(&snapshot, node).ok_or("no selector means this element alone")?;
         let condition = WaitCondition::Shown(Target::Listed(ElementId::Ref(id)));
         let until = Observe::Until { condition, timeout: CHECK_TIME };

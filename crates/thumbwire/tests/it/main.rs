@@ -99,6 +99,7 @@ mod stdio;
 mod stock_adb;
 #[cfg(unix)]
 mod strangers_files;
+mod studio;
 mod subscriptions;
 mod support;
 mod tasks;

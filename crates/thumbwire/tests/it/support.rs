@@ -1,7 +1,7 @@
 //! Shared by several tests of the whole program: the binary as started by an MCP client.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -35,6 +35,13 @@ impl McpProcess {
     /// Starts `thumbwire serve` with these arguments, without a handshake.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::spawn(thumbwire().arg("serve").args(arguments))
+    }
+
+    /// The same for a server whose standard error is read.
+    pub(crate) fn spawn_with_stderr(command: &mut Command) -> (Self, ChildStderr) {
+        let mut server = Self::spawn(command.stderr(Stdio::piped()));
+        let stderr = server.child.stderr.take().expect("it is piped");
+        (server, stderr)
     }
 
     /// Starts a prepared command, without a handshake.

@@ -1,0 +1,259 @@
+//! The studio: its requests beside a real MCP client, and its page in a browser.
+//!
+//! `.ci/parts browser` installs Chromium and Selenium.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use serde_json::{Value, json};
+use thumbwire_test_support::python;
+
+use crate::support::{McpProcess, thumbwire};
+
+/// The page's requests, by the address that the program printed.
+struct Page {
+    /// Up to the path of the page.
+    url: String,
+    token: String,
+}
+
+impl Page {
+    /// Reads lines until the address comes.
+    fn of(stderr: ChildStderr) -> Self {
+        let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
+        let line = lines.find(|line| line.contains("the studio is at")).expect("an address");
+        // The program must not wait for somebody who reads the rest.
+        std::thread::spawn(move || lines.for_each(drop));
+        let url = line.rsplit(' ').next().unwrap();
+        let (url, token) = url.split_once("#token=").expect("a token");
+        Self { url: url.to_owned(), token: token.to_owned() }
+    }
+
+    fn address(&self) -> &str {
+        self.url.split('/').nth(2).unwrap()
+    }
+
+    /// Sends a request of HTTP/1.0, whose answer ends with the connection.
+    fn request(&self, path: &str, body: Option<&Value>, headers: &str) -> BufReader<TcpStream> {
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "{method} /studio/api/{path} HTTP/1.0\r\n{headers}\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        BufReader::new(stream)
+    }
+
+    fn send(&self, path: &str, body: Option<Value>, token: &str) -> (u16, Value) {
+        let headers = format!("host: {}\r\nauthorization: Bearer {token}", self.address());
+        let mut answer = String::new();
+        self.request(path, body.as_ref(), &headers).read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or_default())
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, answer) = self.send(path, None, &self.token);
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer
+    }
+
+    fn post(&self, path: &str, mut body: Value) -> Value {
+        body["device"] = "virtual".into();
+        let (status, answer) = self.send(path, Some(body.clone()), &self.token);
+        assert_eq!(status, 200, "{path} {body}: {answer}");
+        answer
+    }
+
+    /// Waits for an event whose text contains this, from event number `after` on.
+    fn event(&self, after: u64, text: &str) -> Value {
+        let headers = format!("host: {}\r\nauthorization: Bearer {}", self.address(), self.token);
+        let stream = self.request(&format!("events?after={after}"), None, &headers);
+        let lines = stream.lines().map_while(Result::ok);
+        let events = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+        let is_it = |event: &Value| event["text"].as_str().is_some_and(|it| it.contains(text));
+        events.into_iter().find(is_it).expect("the event")
+    }
+
+    fn last_event(&self) -> u64 {
+        self.get("state")["last_event"].as_u64().unwrap()
+    }
+
+    fn tap(&self, name: &str) {
+        let look = self.post("look", json!({}));
+        let elements = look["elements"].as_array().unwrap();
+        let is_it = |one: &&Value| one["visible"] == true && one["name"] == name;
+        let found = elements.iter().find(is_it).unwrap_or_else(|| panic!("no {name} in {look}"));
+        let side = |at: usize| found["bounds"][at].as_i64().unwrap();
+        let at = json!({ "x": (side(0) + side(2)) / 2, "y": (side(1) + side(3)) / 2 });
+        self.post("act", json!({ "action": { "touch": { "tap": { "at": at } } } }));
+    }
+}
+
+/// A program with a page that ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn studio(out: &Path) -> (Program, Page) {
+    let mut command = thumbwire();
+    command.args(["studio", "--device", "virtual", "--listen", "127.0.0.1:0", "--out"]).arg(out);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let page = Page::of(child.stderr.take().unwrap());
+    (Program(child), page)
+}
+
+/// A folder that is kept, to look at the pictures.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("studio").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn a_person_pauses_a_client_acts_and_hands_back() {
+    let mut command = thumbwire();
+    command.args(["serve", "--device", "virtual", "--studio", "127.0.0.1:0"]);
+    let (mut client, stderr) = McpProcess::spawn_with_stderr(&mut command);
+    let page = Page::of(stderr);
+    client.initialize_as("2025-11-25", "helpful");
+    let press = |client: &mut McpProcess| client.say("mobile_press_key", json!({ "key": "home" }));
+    press(&mut client);
+    let phone = &page.get("state")["phones"][0];
+    assert_eq!((&phone["holder"], &phone["hold"]), (&json!("client \"helpful\""), &Value::Null));
+
+    page.post("hold", json!({ "how": "pause" }));
+    let after = page.last_event();
+    let waiting = std::thread::spawn(move || {
+        let reply = press(&mut client);
+        (client, reply)
+    });
+    page.event(after, "press home");
+    page.tap("Notes");
+    page.post("hold", json!({ "how": "hand_back" }));
+    let (mut client, reply) = waiting.join().unwrap();
+    insta::assert_snapshot!("after_a_person_acted", reply);
+
+    page.post("hold", json!({ "how": "stop" }));
+    insta::assert_snapshot!("after_a_person_stopped_it", press(&mut client));
+    page.post("hold", json!({ "how": "hand_back" }));
+    assert!(press(&mut client).contains("home"));
+    client.close();
+}
+
+#[test]
+fn what_a_hand_does_becomes_a_flow_that_passes() {
+    let out = folder("recording");
+    let (_program, page) = studio(&out);
+    page.post("act", json!({ "action": { "press": "HOME" } }));
+    page.post("record", json!({ "do": "start" }));
+    page.tap("Notes");
+    page.tap("New note");
+    page.tap("Title");
+    let typing = json!({ "type": { "text": "Grüße 漢字", "clear": false, "submit": false } });
+    page.post("act", json!({ "action": typing }));
+    let look = page.post("look", json!({}));
+    let elements = look["elements"].as_array().unwrap();
+    let title = elements.iter().position(|one| one["text"] == "Grüße 漢字").unwrap();
+    page.post("record", json!({ "do": "check", "index": title }));
+    let recording = page.post("record", json!({ "do": "stop" }));
+    let flow = recording["flow"].as_str().unwrap();
+    insta::assert_snapshot!("recorded_flow", flow);
+    let python = page.post("export", json!({ "as": "python" }));
+    insta::assert_snapshot!("recorded_python", python["text"].as_str().unwrap());
+    let runs = page.get("runs");
+    assert_eq!(runs["runs"][0]["kind"], "calls", "{runs}");
+
+    let file = out.join("recorded.yaml");
+    fs::write(&file, flow).unwrap();
+    let mut test = thumbwire();
+    test.arg("test").arg(&file).args(["--device", "virtual", "--out"]).arg(&out);
+    let output = test.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn requests_need_the_token_and_do_what_a_hand_does() {
+    let out = folder("requests");
+    let (_program, page) = studio(&out);
+    assert_eq!(page.send("state", None, "wrong").0, 401);
+    assert_eq!(page.send("nothing", None, &page.token).0, 404);
+    let refused = |path: &str, body: Value| {
+        let (status, answer) = page.send(path, Some(body), &page.token);
+        let error = answer["error"].as_str().unwrap_or_else(|| panic!("{path}: {answer}"));
+        format!("{status} {path}: {error}")
+    };
+    let clear = json!({ "device": "virtual", "action": { "clear_data": "com.android.notes" } });
+    let lines = [
+        refused("act", clear),
+        refused("act", json!({ "device": "none", "action": { "press": "HOME" } })),
+        refused("hold", json!({ "device": "virtual", "how": "forever" })),
+        refused("addresses", json!({ "device": "virtual", "index": 3 })),
+        refused("record", json!({ "device": "virtual", "do": "check", "index": 3 })),
+        refused("answer", json!({ "question": 7, "text": "yes" })),
+        refused("runs/open", json!({ "id": "../../etc" })),
+        refused("flow/run", json!({ "device": "virtual", "text": "- tapp: x" })),
+    ];
+    insta::assert_snapshot!("refused_requests", lines.join("\n"));
+    let headers = format!("host: evil.example\r\nauthorization: Bearer {}", page.token);
+    let mut answer = String::new();
+    page.request("state", None, &headers).read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 403"), "{answer}");
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let Some(python) = python("browser", "selenium") else { return };
+    let out = folder("browser");
+    let (_program, page) = studio(&out);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/studio.py");
+    let url = format!("{}#token={}", page.url, page.token);
+    let output = Command::new(python).arg(script).arg(url).arg(&out).output().unwrap();
+    let lines = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{lines}{}", String::from_utf8_lossy(&output.stderr));
+    println!("{lines}");
+    let mut test = thumbwire();
+    test.arg("test")
+        .arg(out.join("recorded.yaml"))
+        .args(["--device", "virtual", "--out"])
+        .arg(&out);
+    let output = test.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// A program that acts again and again, is made to wait in the page, and goes on.
+#[test]
+fn a_client_is_steered_in_a_browser() {
+    let Some(python) = python("browser", "selenium") else { return };
+    let out = folder("steering");
+    let mut command = thumbwire();
+    command.args(["serve", "--device", "virtual", "--studio", "127.0.0.1:0"]);
+    let (mut client, stderr) = McpProcess::spawn_with_stderr(&mut command);
+    let page = Page::of(stderr);
+    client.initialize_as("2025-11-25", "helpful");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/studio.py");
+    let url = format!("{}#token={}", page.url, page.token);
+    let mut watching =
+        Command::new(python).arg(script).arg(url).arg(&out).arg("--steer").spawn().unwrap();
+    let status = loop {
+        if let Some(status) = watching.try_wait().unwrap() {
+            break status;
+        }
+        client.say("mobile_press_key", json!({ "key": "home" }));
+    };
+    assert!(status.success());
+    client.close();
+}
