@@ -7,6 +7,7 @@
 //! provider's JSON. Nothing here talks to a phone or writes a file: [`thumbwire_core::trace`]
 //! records runs.
 
+pub mod ask_secret;
 mod confirm;
 mod event;
 mod functions;

@@ -28,7 +28,7 @@ use thumbwire_device::with_backends;
 use tokio::time::Instant;
 
 use crate::action::{
-    AskBeside, Call, Cause, Failure, Observe, Perform, TypedPerform as _, request,
+    AskBeside, Call, Cause, Failure, Observe, Perform, SecretPages, TypedPerform as _, request,
 };
 use app_tools::DynamicTools;
 pub use observation::ObserveMode;
@@ -61,6 +61,8 @@ pub struct Toolset {
     pub completion: Option<Arc<dyn CompleteArgument>>,
     /// Asks the user of a call in another place too, if a caller has added one.
     pub ask_beside: Option<Arc<dyn AskBeside>>,
+    /// Where users of clients that can open addresses type secrets, if a caller has such pages.
+    pub secret_pages: Option<Arc<dyn SecretPages>>,
     /// The argument in which clients of the original server nest all others. Both forms are
     /// accepted.
     pub nested: Option<&'static str>,
@@ -123,6 +125,7 @@ impl Toolset {
             tells_backends: false,
             withheld: Vec::new(),
             ask_beside: None,
+            secret_pages: None,
             render_rejection,
         }
     }

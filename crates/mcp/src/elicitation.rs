@@ -6,8 +6,11 @@
 //! In 2026-07-28 the call's request ends with the form, and the next one brings the answer
 //! ([`waiting_calls`](super::waiting_calls)). Without the capability there is no user to ask.
 //!
-//! Forms must not ask for secrets (revision 2025-11-25, "Elicitation"), so [`AskUser::ask_secret`]
-//! asks nobody.
+//! Forms must not ask for secrets (revision 2025-11-25, "Elicitation"). A client that can open
+//! addresses gets that of a page on this computer instead: what the user types there does not pass
+//! the client. Only in the revisions before 2026-07-28.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use rmcp::RoleServer;
@@ -19,7 +22,8 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
 use serde_json::{Value, json};
 
 use thumbwire_base::visible::visible_lines;
-use thumbwire_core::action::{AskUser, Question, UserAnswer};
+use thumbwire_core::action::{AskUser, Question, SecretPages, UserAnswer};
+use thumbwire_core::random;
 
 /// The longest accepted answer, in bytes: more than a person types.
 const MAX_ANSWER: usize = 64 << 10;
@@ -35,9 +39,14 @@ pub(super) enum AskingMode {
     Nobody,
 }
 
-/// How the user behind the client of this call can be asked.
-pub(super) fn asking_mode(context: &RequestContext<RoleServer>) -> AskingMode {
-    if !context.client_capabilities().is_some_and(|client| has_forms(&client)) {
+/// How the user behind the client of this call can be asked. `has_pages`: whether there are pages
+/// for secrets.
+pub(super) fn asking_mode(
+    context: &RequestContext<RoleServer>,
+    has_pages: bool,
+) -> AskingMode {
+    let can_ask = |client: ClientCapabilities| has_forms(&client) || (has_pages && has_urls(&client));
+    if !context.client_capabilities().is_some_and(can_ask) {
         return AskingMode::Nobody;
     }
     match context.protocol_version() {
@@ -52,27 +61,71 @@ pub(super) fn has_forms(client: &ClientCapabilities) -> bool {
     client.elicitation.as_ref().is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
 
-/// The user behind a client that is asked during the call.
-pub(super) struct ElicitingUser(pub(super) Peer<RoleServer>);
+/// Whether a client can show its user an address to open.
+pub(super) fn has_urls(client: &ClientCapabilities) -> bool {
+    client.elicitation.as_ref().is_some_and(|modes| modes.url.is_some())
+}
 
-#[async_trait]
-impl AskUser for ElicitingUser {
-    async fn ask(&self, question: &Question) -> UserAnswer {
-        let Some(form) = form(question) else { return UserAnswer::NoUser };
-        let request = ServerRequest::ElicitRequest(form);
+/// The user behind a client that is asked during the call.
+pub(super) struct ElicitingUser {
+    pub(super) peer: Peer<RoleServer>,
+    pub(super) has_forms: bool,
+    /// Where the user types secrets; `None` if the client cannot open addresses.
+    pub(super) pages: Option<Arc<dyn SecretPages>>,
+}
+
+impl ElicitingUser {
+    /// Sends a question; `None` if the client does not answer it.
+    async fn send(&self, question: ElicitRequest) -> Option<ElicitResult> {
+        let request = ServerRequest::ElicitRequest(question);
         // No timeout of its own: the question ends with the call.
-        let sent = self.0.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let answered = match sent {
+        let options = PeerRequestOptions::no_options();
+        let answered = match self.peer.send_cancellable_request(request, options).await {
             Ok(sent) => sent.await_response().await,
             Err(error) => Err(error),
         };
         match answered {
-            Ok(ClientResult::ElicitResult(result)) => read_result(&result, question),
-            Ok(_) => UserAnswer::NoUser,
+            Ok(ClientResult::ElicitResult(result)) => Some(result),
+            Ok(_) => None,
             Err(error) => {
                 tracing::warn!("cannot ask the user through the client: {error}");
-                UserAnswer::NoUser
+                None
             }
+        }
+    }
+}
+
+#[async_trait]
+impl AskUser for ElicitingUser {
+    async fn ask(&self, question: &Question) -> UserAnswer {
+        let Some(form) = form(question).filter(|_| self.has_forms) else {
+            return UserAnswer::NoUser;
+        };
+        let result = self.send(form).await;
+        result.map_or(UserAnswer::NoUser, |result| read_result(&result, question))
+    }
+
+    async fn ask_secret(&self, question: &Question) -> UserAnswer {
+        let Some(pages) = &self.pages else { return UserAnswer::NoUser };
+        let (page, id) = match (pages.open(question), random::hex::<8>()) {
+            (Ok(page), Ok(id)) => (page, id),
+            (Err(error), _) | (_, Err(error)) => {
+                tracing::warn!("cannot ask the user for a secret: {error}");
+                return UserAnswer::NoUser;
+            }
+        };
+        let address = ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message: visible_lines(&question.text).into_owned(),
+            url: page.url,
+            elicitation_id: id,
+        };
+        match self.send(ElicitRequest::new(address)).await.map(|result| result.action) {
+            // The user has agreed to open the address, no more.
+            Some(ElicitationAction::Accept) => page.answer.await,
+            Some(ElicitationAction::Decline) => UserAnswer::Declined,
+            Some(_) => UserAnswer::Dismissed,
+            None => UserAnswer::NoUser,
         }
     }
 }

@@ -283,7 +283,7 @@ impl Server {
         call.progress = Arc::new(ProgressQueue(reporting));
         match user {
             CallUser::Nobody => {}
-            CallUser::During(peer) => call.ask = Arc::new(ElicitingUser(peer)),
+            CallUser::During(user) => call.ask = Arc::new(user),
             CallUser::BetweenRequests => {
                 call.ask = Arc::new(UserBetweenRequests {
                     questions: asking,
@@ -499,7 +499,8 @@ impl ServerHandler for Server {
                 return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
             }
         };
-        let asking = elicitation::asking_mode(&context);
+        let secret_pages = self.toolset.secret_pages.as_ref();
+        let asking = elicitation::asking_mode(&context, secret_pages.is_some());
         let share = grant(&context).map_or(Share::Whole, |grant| grant.share);
         let binding = CallBinding::new(client(&context), share, &request);
         if asking == AskingMode::BetweenRequests
@@ -526,7 +527,14 @@ impl ServerHandler for Server {
         let is_task = tool.is_long && declares_tasks(&context);
         let user = match asking {
             AskingMode::Nobody => CallUser::Nobody,
-            AskingMode::DuringCall if !is_task => CallUser::During(context.peer.clone()),
+            AskingMode::DuringCall if !is_task => {
+                let client = context.client_capabilities().unwrap_or_default();
+                CallUser::During(ElicitingUser {
+                    peer: context.peer.clone(),
+                    has_forms: elicitation::has_forms(&client),
+                    pages: secret_pages.filter(|_| elicitation::has_urls(&client)).cloned(),
+                })
+            }
             AskingMode::DuringCall | AskingMode::BetweenRequests => CallUser::BetweenRequests,
         };
         let running = self.start(binding, tool, arguments, call, entry, user);
@@ -669,7 +677,7 @@ impl ServerHandler for Server {
 enum CallUser {
     Nobody,
     /// The user behind this client, while the call's request is open.
-    During(Peer<RoleServer>),
+    During(ElicitingUser),
     /// The user behind a client that gets the question as the answer to a request.
     BetweenRequests,
 }

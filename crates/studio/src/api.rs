@@ -89,7 +89,7 @@ pub(super) async fn answer(studio: &Arc<Parts>, request: Request<Bytes>) -> Resp
 
 async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response<Body>, Refusal> {
     let path = request.uri().path().strip_prefix("/api/").unwrap_or_default();
-    let query = query(request.uri().query().unwrap_or_default());
+    let query = fields(request.uri().query().unwrap_or_default());
     let get = |name: &str| query.get(name).cloned().unwrap_or_default();
     let device = get("device");
     if *request.method() == Method::GET {
@@ -301,8 +301,8 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// The parameters of an address.
-fn query(text: &str) -> BTreeMap<String, String> {
+/// The parameters of an address, or the fields of a form.
+pub(super) fn fields(text: &str) -> BTreeMap<String, String> {
     let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
     pairs.map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn parameters_are_decoded() {
-        let query = query("device=127.0.0.1%3A5555&a=one+two&b=&c");
+        let query = fields("device=127.0.0.1%3A5555&a=one+two&b=&c");
         assert_eq!(query["device"], "127.0.0.1:5555");
         assert_eq!((&*query["a"], &*query["b"], query.len()), ("one two", "", 3));
     }

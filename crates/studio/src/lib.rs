@@ -20,6 +20,7 @@ mod python;
 mod record;
 mod runs;
 mod screen;
+mod secrets;
 mod steer;
 mod tickets;
 
@@ -30,7 +31,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use http::{Request, Response};
-use thumbwire_core::action::{AskBeside, AskUser, Call, ClientId, ClientName, Perform};
+use thumbwire_core::action::{
+    AskBeside, AskUser, Call, ClientId, ClientName, Perform, SecretPages,
+};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::session::Session;
 
@@ -38,6 +41,7 @@ use feed::{Feed, PersonFeed};
 use inspect::Looks;
 use record::Recordings;
 use screen::Screens;
+use secrets::SecretForms;
 use steer::Questions;
 use tickets::Tickets;
 
@@ -57,6 +61,8 @@ pub struct StudioOptions {
     pub folder: PathBuf,
     /// The folder whose recorded runs are listed.
     pub runs: PathBuf,
+    /// The address of the page, which ends with `/studio/`.
+    pub address: String,
     /// The phone that the page shows first.
     pub device: Option<String>,
     /// The time of day.
@@ -78,6 +84,7 @@ struct Parts {
     recordings: Recordings,
     /// Reports that are about to be opened.
     tickets: Tickets,
+    secrets: Arc<SecretForms>,
     options: StudioOptions,
 }
 
@@ -93,6 +100,7 @@ impl Studio {
             looks: Looks::default(),
             recordings: Recordings::default(),
             tickets: Tickets::default(),
+            secrets: Arc::new(SecretForms::new(options.address.clone())),
             session,
             perform,
             feed,
@@ -111,7 +119,23 @@ impl Studio {
     pub fn file(&self, path: &str) -> Option<Response<Bytes>> {
         let ticket = path.strip_prefix("/report/");
         let report = ticket.and_then(|ticket| self.0.tickets.take(ticket));
-        report.map(page::report).or_else(|| page::file(path))
+        let report = report.map(page::report).or_else(|| self.0.secrets.page(path));
+        report.or_else(|| page::file(path))
+    }
+
+    /// Where users type secrets, each on a page of its own.
+    pub fn secret_pages(&self) -> Arc<dyn SecretPages> {
+        Arc::clone(&self.0.secrets) as Arc<dyn SecretPages>
+    }
+
+    /// Whether a form at this path needs no token.
+    pub fn takes_form(&self, path: &str) -> bool {
+        self.0.secrets.takes_form(path)
+    }
+
+    /// Answers such a form.
+    pub fn form(&self, path: &str, body: &[u8]) -> Response<Bytes> {
+        self.0.secrets.form(path, body)
     }
 
     /// Answers a request of the page, whose path is the part below the studio's own, and whose

@@ -61,7 +61,7 @@ fn content_policy(nonce: &str) -> String {
     )
 }
 
-fn plain(text: Bytes, kind: &'static str) -> Response<Bytes> {
+pub(super) fn plain(text: Bytes, kind: &'static str) -> Response<Bytes> {
     let mut response = Response::new(text);
     protect(response.headers_mut(), kind);
     response

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use thumbwire_base::lock;
 use tokio::time::Instant;
@@ -201,8 +202,8 @@ pub trait AskUser: Send + Sync {
     /// choices.
     async fn ask(&self, question: &Question) -> UserAnswer;
 
-    /// Asks for a secret without echoing it. Also [`UserAnswer::NoUser`] if that is not possible:
-    /// MCP's forms must not ask for secrets (revision 2025-11-25, "Elicitation").
+    /// Asks for a secret without echoing it, past all programs in between. Also
+    /// [`UserAnswer::NoUser`] if that is not possible.
     async fn ask_secret(&self, _question: &Question) -> UserAnswer {
         UserAnswer::NoUser
     }
@@ -217,6 +218,23 @@ pub trait AskUser: Send + Sync {
 pub trait AskBeside: Send + Sync {
     /// Asks there too; the first answer counts.
     fn asking(&self, ask: Arc<dyn AskUser>) -> Arc<dyn AskUser>;
+}
+
+/// Pages on this computer on which a user types a secret, past the program that needs it typed.
+pub trait SecretPages: Send + Sync {
+    /// Opens a page that asks this question.
+    ///
+    /// # Errors
+    /// Why there can be no page.
+    fn open(&self, question: &Question) -> Result<SecretPage, String>;
+}
+
+/// A page on which a user types a secret.
+pub struct SecretPage {
+    /// Its address, which is good once.
+    pub url: String,
+    /// What the user typed, or how the page ended. Dropping it closes the page.
+    pub answer: BoxFuture<'static, UserAnswer>,
 }
 
 /// Whether an answer means yes. Anything but an explicit yes means no.

@@ -43,6 +43,7 @@ pub use groups::ToolGroup;
 use pictures::*;
 pub use resources::MobileResources;
 use touch::*;
+pub use touch::element;
 pub use tree_xml::{platform_xml, xml};
 use typing::*;
 

@@ -41,7 +41,7 @@ use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, ClientDetails, Sessions, StartError};
 use super::{HEALTH_PATH, METRICS_PATH, PATH, ServedToolset, monitoring};
 use crate::call_log::CallLog;
-use crate::elicitation::has_forms;
+use crate::elicitation::{has_forms, has_urls};
 use crate::grant::Grant;
 use crate::metrics::Gauges;
 use crate::oauth::{LEEWAY, METADATA_PATH};
@@ -144,6 +144,11 @@ impl McpEndpoint {
             let file = pages::without_token(&**pages, request.method(), below);
             if let Some(response) = file {
                 return response;
+            }
+            if *request.method() == Method::POST && pages.takes_form(below) {
+                let below = below.to_owned();
+                let (bytes, limits) = (&self.message_bytes, &self.limits);
+                return pages::form(&**pages, request, &below, bytes, limits).await;
             }
         }
         // Some clients add a slash, and do not follow a redirect with their request's body.
@@ -286,7 +291,7 @@ impl McpEndpoint {
         };
         let token = Arc::clone(&grant.token);
         let client = ClientId::Sessionless { token: Arc::clone(&token), name: name.clone() };
-        let details = ClientDetails { token, name: name.clone(), has_forms: false };
+        let details = ClientDetails { token, name: name.clone(), can_ask: false };
         let (active, ended) =
             self.sessions.start_without_session(&client, details, id.clone(), Instant::now());
         self.clients_left(ended).await;
@@ -360,8 +365,9 @@ impl McpEndpoint {
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
             let capabilities = ClientCapabilities::deserialize(&message["params"]["capabilities"]);
-            let has_forms = capabilities.is_ok_and(|client| has_forms(&client));
-            let details = ClientDetails { token: Arc::clone(&grant.token), name, has_forms };
+            let can_ask = |client: ClientCapabilities| has_forms(&client) || has_urls(&client);
+            let can_ask = capabilities.is_ok_and(can_ask);
+            let details = ClientDetails { token: Arc::clone(&grant.token), name, can_ask };
             let client = ClientId::Session(session.into());
             let ended = self.sessions.begin(client, details, Instant::now());
             self.clients_left(ended).await;
@@ -392,7 +398,7 @@ impl McpEndpoint {
             parts.extensions.insert(client.clone());
             parts.extensions.insert(active.client_name.clone());
             let is_call = head.method.as_deref() == Some("tools/call");
-            let may_ask = is_call && takes_events && details.has_forms;
+            let may_ask = is_call && takes_events && details.can_ask;
             let answering = async {
                 if may_ask {
                     let server = Guarded(self.server.clone());

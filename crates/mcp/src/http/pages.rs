@@ -14,7 +14,7 @@ use std::convert::Infallible;
 use super::limits::{Budget, Limits};
 use super::message;
 use super::rejection::Rejection;
-use crate::grant::Grant;
+use crate::grant::{Grant, Share};
 
 /// The path below which pages are.
 pub const PAGES_PATH: &str = "/studio";
@@ -28,6 +28,12 @@ pub trait Pages: Send + Sync {
     /// The file at this path below [`PAGES_PATH`] (`/studio.css`), which tells nothing of phones
     /// and needs no token: a browser cannot send one when it opens a page. `None`: there is none.
     fn file(&self, path: &str) -> Option<axum::http::Response<Bytes>>;
+
+    /// Whether the form at this path needs no token: its address is one that nobody can guess.
+    fn takes_form(&self, path: &str) -> bool;
+
+    /// Answers such a form, whose fields are in the body.
+    fn form(&self, path: &str, body: Bytes) -> axum::http::Response<Bytes>;
 
     /// Answers a request of such a page, whose path is the part below [`PAGES_PATH`] and whose
     /// extensions have the [`Scope`](thumbwire_core::action::Scope) of its token.
@@ -58,6 +64,19 @@ pub(super) fn without_token(
         Method::GET => Ok(file.map(Body::from)),
         _ => Err(Rejection::no_such_method("GET")),
     })
+}
+
+/// Answers a form that needs no token.
+pub(super) async fn form(
+    pages: &dyn Pages,
+    request: Request,
+    path: &str,
+    bytes: &Budget,
+    limits: &Limits,
+) -> Result<Response, Rejection> {
+    let (body, _taken) =
+        message::receive(request.into_body(), bytes, &Share::Whole, limits).await?;
+    Ok(pages.form(path, body).map(Body::from))
 }
 
 /// Answers a request with a valid token.

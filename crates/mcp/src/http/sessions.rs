@@ -59,7 +59,7 @@ pub(super) struct ClientDetails {
     /// What it calls itself.
     pub(super) name: ClientName,
     /// Whether it can show forms.
-    pub(super) has_forms: bool,
+    pub(super) can_ask: bool,
 }
 
 #[derive(Debug)]

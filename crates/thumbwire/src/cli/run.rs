@@ -76,7 +76,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     #[cfg(feature = "studio")]
     if let Some(address) = &arguments.studio {
         let page = StudioPage::open(address, config).await?;
-        let studio = super::studio::studio(&session, &arguments.out, context.device.clone());
+        let studio = super::studio::studio(&session, &page, &arguments.out, context.device.clone());
         tokio::spawn(page.serve(&studio, &session, CancellationToken::new()));
         context.watchers.push(studio.events());
         context.ask_beside = Some(Arc::new(studio));

@@ -340,6 +340,14 @@ impl Arguments {
         }
     }
 
+    /// Whether there is a page for a person.
+    fn has_studio(&self) -> bool {
+        #[cfg(feature = "studio")]
+        return self.studio.is_some();
+        #[cfg(not(feature = "studio"))]
+        false
+    }
+
     fn served_toolset(&self, config: &Config) -> Toolset {
         let observe = self.observe.unwrap_or(match self.tree {
             TreeForm::List => ObserveMode::Diff,
@@ -439,7 +447,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         ..leasing(config, "thumbwire serve").await?
     };
     let session = Arc::new(session_with(phones, named.clone(), screenshot_size, options));
-    let guarded: Arc<dyn Perform> = task.guarded(&session);
+    let asks_secrets = is_mobile(&arguments) && arguments.has_studio();
+    let guarded: Arc<dyn Perform> = task.guarded(&session, asks_secrets);
     // One stream: calls, and phones that connect and disconnect.
     let events = session.events().clone();
     if let Some(folder) = &arguments.trace {
@@ -453,7 +462,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let studio = match &arguments.studio {
         Some(address) => {
             let page = StudioPage::open(address, config).await?;
-            let studio = super::studio::studio(&session, &out, named.first().cloned());
+            let studio = super::studio::studio(&session, &page, &out, named.first().cloned());
             events.add(studio.events());
             tokio::spawn(page.serve(&studio, &session, CancellationToken::new()));
             Some(studio)
@@ -463,6 +472,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let observed = Arc::new(ObservedPerform::new(guarded, events));
     let files = Arc::new(KeptFiles::new(observed));
     let perform = Arc::clone(&files) as Arc<dyn Perform>;
+    let secret_tool = task.secret_tool();
     if let Some(tool) = task.tool(&session, &out, arguments.redact) {
         // With a model there is at most one listener; without one, stdio.
         match listeners.as_mut().and_then(|(listeners, _)| listeners.first_mut()) {
@@ -470,17 +480,24 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             None => toolset.tools.push(tool),
         }
     }
+    if asks_secrets && let Some(tool) = secret_tool {
+        match listeners.as_mut().and_then(|(listeners, _)| listeners.first_mut()) {
+            Some((_, toolset)) => toolset.tools.push(tool),
+            None => toolset.tools.push(tool),
+        }
+    }
     let with_apps = |toolset| {
         let mut toolset = dynamic_tools::with_apps(toolset, &session, &named);
+        #[cfg(feature = "studio")]
+        if let Some(studio) = &studio {
+            toolset.ask_beside = Some(Arc::new(studio.clone()));
+            toolset.secret_pages = Some(studio.secret_pages());
+        }
         if toolset.name == "mobile" {
             toolset.resources = Some(Arc::new(MobileResources::new(Arc::clone(&files))));
         }
         toolset
     };
-    #[cfg(feature = "studio")]
-    {
-        toolset.ask_beside = studio.map(|studio| Arc::new(studio) as _);
-    }
     let toolset = with_apps(toolset);
     let listeners = listeners.map(|(listeners, access)| {
         let listeners =

@@ -58,7 +58,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let session = Arc::new(session_with(phones, named.clone(), None, options));
     let page = StudioPage::open(&arguments.listen, config).await?;
     let first = named.first().cloned();
-    let studio = studio(&session, &arguments.out, first);
+    let studio = studio(&session, &page, &arguments.out, first);
     session.events().add(studio.events());
     tokio::spawn(session.watch_devices());
     let stop = CancellationToken::new();
@@ -76,10 +76,16 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 }
 
 /// A studio for the phones of a session. Recordings are kept in `logs/` below `out`.
-pub(super) fn studio(session: &Arc<Session>, out: &Path, device: Option<String>) -> Studio {
+pub(super) fn studio(
+    session: &Arc<Session>,
+    page: &StudioPage,
+    out: &Path,
+    device: Option<String>,
+) -> Studio {
     let options = StudioOptions {
         folder: out.join("logs"),
         runs: out.to_owned(),
+        address: page.address.clone(),
         device,
         clock: jiff::Timestamp::now,
     };
@@ -90,6 +96,8 @@ pub(super) fn studio(session: &Arc<Session>, out: &Path, device: Option<String>)
 pub(super) struct StudioPage {
     listener: Listener,
     access: Access,
+    /// The address of the page, without the token.
+    address: String,
 }
 
 impl StudioPage {
@@ -107,8 +115,9 @@ impl StudioPage {
         let tcp = http::bind(address).await.map_err(CliError::usage)?;
         let at = tcp.local_addr().map_err(|error| CliError::failed(error.to_string()))?;
         // Whatever follows `#` stays in the browser.
-        eprintln!("thumbwire: the studio is at http://{at}{PAGES_PATH}/#token={}", token.reveal());
-        Ok(Self { listener: tcp.into(), access: Access::Token(token) })
+        let address = format!("http://{at}{PAGES_PATH}/");
+        eprintln!("thumbwire: the studio is at {address}#token={}", token.reveal());
+        Ok(Self { listener: tcp.into(), access: Access::Token(token), address })
     }
 
     /// Serves the page, and MCP beside it, until `stop` is cancelled.
@@ -134,6 +143,14 @@ struct StudioPages(Studio);
 impl Pages for StudioPages {
     fn file(&self, path: &str) -> Option<::http::Response<Bytes>> {
         self.0.file(path)
+    }
+
+    fn takes_form(&self, path: &str) -> bool {
+        self.0.takes_form(path)
+    }
+
+    fn form(&self, path: &str, body: Bytes) -> ::http::Response<Bytes> {
+        self.0.form(path, &body)
     }
 
     async fn answer(&self, request: ::http::Request<Bytes>) -> ::http::Response<PageBody> {

@@ -13,7 +13,7 @@ mod with_agent {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use thumbwire_agent::{ConfirmedPerform, RedactedPerform, Vault, run_task};
+    use thumbwire_agent::{ConfirmedPerform, RedactedPerform, Vault, ask_secret, run_task};
     use thumbwire_core::action::Perform;
     use thumbwire_core::session::Session;
     use thumbwire_core::toolset::Tool;
@@ -81,9 +81,14 @@ mod with_agent {
 
     impl Task {
         /// The session; without the values of the secrets in what it answers, where there are any,
-        /// and with questions to the user before acts, where they were asked for.
-        pub(in super::super) fn guarded(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
-            let redacted: Arc<dyn Perform> = match self.vault.is_empty() {
+        /// and with questions to the user before acts, where they were asked for. `asks_secrets`:
+        /// whether there may be secrets later.
+        pub(in super::super) fn guarded(
+            &self,
+            session: &Arc<Session>,
+            asks_secrets: bool,
+        ) -> Arc<dyn Perform> {
+            let redacted: Arc<dyn Perform> = match self.vault.is_empty() && !asks_secrets {
                 true => Arc::clone(session) as Arc<dyn Perform>,
                 false => {
                     Arc::new(RedactedPerform::new(Arc::clone(session), Arc::clone(&self.vault)))
@@ -93,6 +98,11 @@ mod with_agent {
                 true => Arc::new(ConfirmedPerform::new(redacted, self.confirm.mode())),
                 false => redacted,
             }
+        }
+
+        /// The tool that asks the user for a secret.
+        pub(in super::super) fn secret_tool(&self) -> Option<Tool> {
+            Some(ask_secret::tool(Arc::clone(&self.vault)))
         }
 
         /// The tool, where a model was named.
@@ -139,8 +149,16 @@ mod without_agent {
     }
 
     impl Task {
-        pub(in super::super) fn guarded(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
+        pub(in super::super) fn guarded(
+            &self,
+            session: &Arc<Session>,
+            _: bool,
+        ) -> Arc<dyn Perform> {
             Arc::clone(session) as Arc<dyn Perform>
+        }
+
+        pub(in super::super) fn secret_tool(&self) -> Option<Tool> {
+            None
         }
 
         pub(in super::super) fn tool(self, _: &Arc<Session>, _: &Path, _: bool) -> Option<Tool> {

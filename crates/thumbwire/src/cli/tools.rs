@@ -75,6 +75,7 @@ fn with_task(name: ToolsetName) -> Toolset {
     #[cfg(feature = "agent")]
     if matches!(name, ToolsetName::Mobile) {
         toolset.tools.push(thumbwire_agent::run_task::for_the_manual());
+        toolset.tools.push(thumbwire_agent::ask_secret::for_the_manual());
     }
     toolset
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use thumbwire_agent::run_task;
+use thumbwire_agent::{ask_secret, run_task};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::reference::{self, Argument};
 use thumbwire_core::toolset::{ObserveMode, Tool, Toolset, android, ufo};
@@ -13,6 +13,7 @@ use thumbwire_test_support::assert_golden;
 fn docs_tools_md_is_current() {
     let mut mobile = mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::ALL);
     mobile.tools.push(run_task::for_the_manual());
+    mobile.tools.push(ask_secret::for_the_manual());
     let toolsets = [mobile, android::toolset(), ufo::data(), ufo::standalone_action()];
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
     assert_golden(&file, &page(&toolsets));

@@ -63,7 +63,7 @@ pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<request::TapElem
 
 /// The element that a call names, if it names one. A text is not used with a ref: if the ref is
 /// stale, the text may be elsewhere by now.
-pub(super) fn element(id: Option<&String>, text: Option<&String>) -> Option<Target> {
+pub fn element(id: Option<&String>, text: Option<&String>) -> Option<Target> {
     match (non_empty(id), non_empty(text)) {
         (None, None) => None,
         (id, text) => Some(match id.as_deref().map(str::parse::<ElementRef>) {
