@@ -21,9 +21,8 @@ pub struct WrittenSelector {
 /// there is none: a flow could only name its place.
 pub fn selector_of(snapshot: &Snapshot, node: usize) -> Option<WrittenSelector> {
     let (tap, check) = (lasting_selector(snapshot, node)?, check_selector(snapshot, node)?);
-    let step = |command: &str, selector| {
-        to_yaml(&json!([{ command: selector }])).trim_end().to_owned()
-    };
+    let step =
+        |command: &str, selector| to_yaml(&json!([{ command: selector }])).trim_end().to_owned();
     Some(WrittenSelector { tap: step("tapOn", tap), check: step("assertVisible", check) })
 }
 

@@ -41,11 +41,9 @@ pub(super) enum AskingMode {
 
 /// How the user behind the client of this call can be asked. `has_pages`: whether there are pages
 /// for secrets.
-pub(super) fn asking_mode(
-    context: &RequestContext<RoleServer>,
-    has_pages: bool,
-) -> AskingMode {
-    let can_ask = |client: ClientCapabilities| has_forms(&client) || (has_pages && has_urls(&client));
+pub(super) fn asking_mode(context: &RequestContext<RoleServer>, has_pages: bool) -> AskingMode {
+    let can_ask =
+        |client: ClientCapabilities| has_forms(&client) || (has_pages && has_urls(&client));
     if !context.client_capabilities().is_some_and(can_ask) {
         return AskingMode::Nobody;
     }

@@ -25,7 +25,7 @@ use rmcp::model::{
     UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{
-    NotificationContext, Peer, RequestContext, ServerInitializeError, SubscriptionContext,
+    NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
 };
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};

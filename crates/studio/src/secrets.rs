@@ -187,13 +187,17 @@ mod tests {
         assert!(forms.page("/secret/guessed").is_none() && !forms.takes_form("/secret/guessed"));
 
         let shown = text(forms.page(path).unwrap());
-        assert!(shown.contains("&lt;b&gt;Bank&lt;/b&gt;") && !shown.contains('\u{202e}'), "{shown}");
+        assert!(
+            shown.contains("&lt;b&gt;Bank&lt;/b&gt;") && !shown.contains('\u{202e}'),
+            "{shown}"
+        );
         assert!(forms.page(path).is_none(), "a second look shows nothing");
         let key = shown.split("name=\"key\" value=\"").nth(1).unwrap()[..32].to_owned();
 
         let without_key = forms.form(path, b"key=&secret=1111");
         assert_eq!(without_key.status(), StatusCode::NOT_FOUND);
-        let thanks = text(forms.form(path, format!("key={key}&secret=12+3%26x&do=send").as_bytes()));
+        let thanks =
+            text(forms.form(path, format!("key={key}&secret=12+3%26x&do=send").as_bytes()));
         assert!(thanks.contains("straight to the phone"), "{thanks}");
         assert_eq!(page.answer.await, UserAnswer::Text("12 3&x".into()));
         assert!(!forms.takes_form(path));
@@ -202,9 +206,8 @@ mod tests {
     #[tokio::test]
     async fn a_page_ends_with_its_question() {
         let forms = SecretForms::new("http://x/studio/".into());
-        let pages: Vec<SecretPage> = (0..MAX_WAITING)
-            .map(|_| forms.open(&Question::open("PIN?")).unwrap())
-            .collect();
+        let pages: Vec<SecretPage> =
+            (0..MAX_WAITING).map(|_| forms.open(&Question::open("PIN?")).unwrap()).collect();
         assert!(forms.open(&Question::open("PIN?")).is_err());
         let path = pages[0].url.strip_prefix("http://x/studio").unwrap().to_owned();
         drop(pages);

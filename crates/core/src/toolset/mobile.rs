@@ -42,8 +42,8 @@ pub use errors::failure_text;
 pub use groups::ToolGroup;
 use pictures::*;
 pub use resources::MobileResources;
-use touch::*;
 pub use touch::element;
+use touch::*;
 pub use tree_xml::{platform_xml, xml};
 use typing::*;
 

@@ -151,7 +151,8 @@ impl Act {
     /// A tap on an app's icon starts the app, wherever the icon is the next time.
     fn launch_instead_of_tap(&mut self) {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return };
-        let is_tap = matches!(self.action, Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_));
+        let is_tap =
+            matches!(self.action, Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_));
         let is_app = !is_launcher(&after.app)
             && after.app != "com.android.systemui"
             && after.dialog().is_none()

@@ -23,10 +23,23 @@ struct Page {
 impl Page {
     /// Reads lines until the address comes.
     fn of(stderr: ChildStderr) -> Self {
+        Self::reading(stderr, None)
+    }
+
+    /// The same; all further lines go to a file.
+    fn of_logged(stderr: ChildStderr, log: &Path) -> Self {
+        Self::reading(stderr, Some(fs::File::create(log).unwrap()))
+    }
+
+    fn reading(stderr: ChildStderr, mut log: Option<fs::File>) -> Self {
         let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
         let line = lines.find(|line| line.contains("the studio is at")).expect("an address");
         // The program must not wait for somebody who reads the rest.
-        std::thread::spawn(move || lines.for_each(drop));
+        std::thread::spawn(move || {
+            lines.for_each(|line| {
+                log.iter_mut().for_each(|log| writeln!(log, "{line}").unwrap());
+            });
+        });
         let url = line.rsplit(' ').next().unwrap();
         let (url, token) = url.split_once("#token=").expect("a token");
         Self { url: url.to_owned(), token: token.to_owned() }
@@ -48,6 +61,25 @@ impl Page {
         )
         .unwrap();
         BufReader::new(stream)
+    }
+
+    /// Sends a request of a browser that has no token; returns its status and its body.
+    fn browse(&self, url: &str, form: Option<&str>) -> (u16, String) {
+        let path = url.split_once(self.address()).expect("an address of this program").1;
+        let (method, body) =
+            (if form.is_some() { "POST" } else { "GET" }, form.unwrap_or_default());
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        let (host, length) = (self.address(), body.len());
+        write!(
+            stream,
+            "{method} {path} HTTP/1.0\r\nhost: {host}\r\norigin: http://{host}\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
     fn send(&self, path: &str, body: Option<Value>, token: &str) -> (u16, Value) {
@@ -183,6 +215,78 @@ fn what_a_hand_does_becomes_a_flow_that_passes() {
     test.arg("test").arg(&file).args(["--device", "virtual", "--out"]).arg(&out);
     let output = test.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// All files below a folder that contain this text.
+fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(files_with(&path, text)),
+            false => {
+                let bytes = fs::read(&path).unwrap();
+                let has = bytes.windows(text.len()).any(|part| part == text.as_bytes());
+                found.extend(has.then_some(path));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
+    const SECRET: &str = "Tr0mbone-7713";
+    let out = folder("secret");
+    let mut command = thumbwire();
+    command.args(["serve", "--device", "virtual", "--studio", "127.0.0.1:0", "--out"]).arg(&out);
+    command.arg("--trace").arg(out.join("trace")).arg("--audit").arg(out.join("audit.jsonl"));
+    command.env("LOG_LEVEL", "debug");
+    let (mut client, stderr) = McpProcess::spawn_with_stderr(&mut command);
+    let log = out.join("log.txt");
+    let page = Page::of_logged(stderr, &log);
+    let capabilities = json!({ "elicitation": { "url": {} } });
+    let info = json!({ "name": "helpful", "version": "0" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info });
+    client.request("initialize", params);
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let steps = json!([{ "launch": "Notes" }, { "tap": "New note" }, { "tap": "Title" }]);
+    client.say("mobile_do", json!({ "steps": steps }));
+
+    let arguments = json!({ "reason": "to log in", "element_text": "Title" });
+    let call = json!({ "name": "mobile_ask_secret", "arguments": arguments });
+    client.send(&json!({ "jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call }));
+    let asked = client.receive();
+    assert_eq!(asked["params"]["mode"], "url", "{asked}");
+    insta::assert_snapshot!("asked_for_a_secret", asked["params"]["message"].as_str().unwrap());
+    let url = asked["params"]["url"].as_str().unwrap();
+    let (status, form) = page.browse(url, None);
+    assert_eq!(status, 200, "{form}");
+    let key = form.split("name=\"key\" value=\"").nth(1).expect("a form")[..32].to_owned();
+    assert_eq!(page.browse(url, None).0, 401, "the page is shown once");
+    let action = json!({ "action": "accept" });
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": action }));
+    let (status, thanks) = page.browse(url, Some(&format!("key={key}&secret={SECRET}&do=send")));
+    assert!(status == 200 && thanks.contains("straight to the phone"), "{thanks}");
+
+    let reply = client.receive();
+    insta::assert_snapshot!(
+        "after_a_secret",
+        reply["result"]["content"][0]["text"].as_str().unwrap()
+    );
+    let screen = client.call("mobile_snapshot", json!({})).to_string();
+    assert!(
+        screen.contains("{{ASKED_1}}"),
+        "the phone shows it, the client sees its name: {screen}"
+    );
+    let shown = page.post("look", json!({}))["outline"].as_str().unwrap().to_owned();
+    assert!(shown.contains(SECRET), "the person at the page sees the phone: {shown}");
+    for seen in [reply.to_string(), screen] {
+        assert!(!seen.contains(SECRET), "{seen}");
+    }
+    client.close();
+    assert_eq!(files_with(&out, SECRET), Vec::<PathBuf>::new());
+    assert!(fs::read_to_string(log).unwrap().contains("mobile_ask_secret"), "the log is a log");
 }
 
 #[test]
