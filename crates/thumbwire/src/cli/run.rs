@@ -18,6 +18,8 @@ use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
+#[cfg(feature = "studio")]
+use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::session::{Session, SessionOptions};
 #[cfg(feature = "studio")]
 use tokio_util::sync::CancellationToken;
@@ -77,7 +79,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if let Some(address) = &arguments.studio {
         let page = StudioPage::open(address, config).await?;
         let studio = super::studio::studio(&session, &page, &arguments.out, context.device.clone());
-        tokio::spawn(page.serve(&studio, &session, CancellationToken::new()));
+        let perform = ObservedPerform::new(setup.redacted_session(), studio.events());
+        let (perform, stop) = (Arc::new(perform), CancellationToken::new());
+        tokio::spawn(page.serve(&studio, &session, perform, stop));
         context.watchers.push(studio.events());
         context.ask_beside = Some(Arc::new(studio));
     }

@@ -464,14 +464,19 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             let page = StudioPage::open(address, config).await?;
             let studio = super::studio::studio(&session, &page, &out, named.first().cloned());
             events.add(studio.events());
-            tokio::spawn(page.serve(&studio, &session, CancellationToken::new()));
-            Some(studio)
+            Some((studio, page))
         }
         None => None,
     };
     let observed = Arc::new(ObservedPerform::new(guarded, events));
     let files = Arc::new(KeptFiles::new(observed));
     let perform = Arc::clone(&files) as Arc<dyn Perform>;
+    #[cfg(feature = "studio")]
+    let studio = studio.map(|(studio, page)| {
+        let (perform, stop) = (Arc::clone(&perform), CancellationToken::new());
+        tokio::spawn(page.serve(&studio, &session, perform, stop));
+        studio
+    });
     let secret_tool = task.secret_tool();
     if let Some(tool) = task.tool(&session, &out, arguments.redact) {
         // With a model there is at most one listener; without one, stdio.

@@ -62,7 +62,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     session.events().add(studio.events());
     tokio::spawn(session.watch_devices());
     let stop = CancellationToken::new();
-    let mut serving = page.serve(&studio, &session, stop.clone());
+    let perform = Arc::new(ObservedPerform::new(Arc::clone(&session), studio.events()));
+    let mut serving = page.serve(&studio, &session, perform, stop.clone());
     let mut shutdown = ShutdownSignal::new();
     let served = tokio::select! {
         served = &mut serving => served,
@@ -120,15 +121,14 @@ impl StudioPage {
         Ok(Self { listener: tcp.into(), access: Access::Token(token), address })
     }
 
-    /// Serves the page, and MCP beside it, until `stop` is cancelled.
+    /// Serves the page, and MCP beside it, whose calls `perform` performs, until `stop` is cancelled.
     pub(super) fn serve(
         self,
         studio: &Studio,
         session: &Arc<Session>,
+        perform: Arc<dyn Perform>,
         stop: CancellationToken,
     ) -> BoxFuture<'static, io::Result<()>> {
-        let perform: Arc<dyn Perform> =
-            Arc::new(ObservedPerform::new(Arc::clone(session), studio.events()));
         let served = ServedToolset::new(Arc::new(mobile::toolset()), perform)
             .with_client_watch(Arc::clone(session) as _)
             .with_pages(Arc::new(StudioPages(studio.clone())));
