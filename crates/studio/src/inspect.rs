@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(
             rows,
             [
-                r#""flow" "- tapOn:\n    id: save" 1 "lasting""#,
+                r#""flow" "- tapOn: { id: save }" 1 "lasting""#,
                 r#""id" "com.example:id/save" 1 "lasting""#,
                 r#""text" "Save" 2 "this screen""#,
                 r#""ref" "e1" 1 "this screen""#,
