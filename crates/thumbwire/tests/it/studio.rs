@@ -286,7 +286,8 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
     }
     client.close();
     assert_eq!(files_with(&out, SECRET), Vec::<PathBuf>::new());
-    assert!(fs::read_to_string(log).unwrap().contains("mobile_ask_secret"), "the log is a log");
+    assert!(fs::read_to_string(log).unwrap().contains("helpful"), "the log is there");
+    assert_eq!(files_with(&out, "mobile_ask_secret"), [out.join("audit.jsonl")]);
 }
 
 #[test]
