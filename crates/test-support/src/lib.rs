@@ -39,7 +39,8 @@ use std::process::Command;
 
 /// The parts that take minutes to install or to run, and whose tests seldom break: folders of
 /// `target/real`, or names of programs.
-pub const ONLY_IN_FULL: [&str; 6] = ["appium", "browser", "junit", "langchain", "models", "ocr"];
+pub const ONLY_IN_FULL: [&str; 7] =
+    ["appium", "browser", "junit", "langchain", "models", "ocr", "scrcpy"];
 
 /// How much has to be there.
 #[derive(Clone, Copy, PartialEq, Eq)]

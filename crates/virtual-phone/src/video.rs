@@ -79,6 +79,11 @@ impl Recording {
         Some(Sample { unit: coded.unit, key: coded.key, at: after * u64::from(TICKS) / RATE })
     }
 
+    /// The NAL unit of the last picture once more, if there is one.
+    pub fn repeat_frame(&mut self) -> Option<Vec<u8>> {
+        Some(self.encoder.repeat_frame()?.unit)
+    }
+
     /// Encodes the rest of the current picture, if there is one.
     pub fn finish(&mut self) -> Option<Sample> {
         while self.encoder.is_at_work() {

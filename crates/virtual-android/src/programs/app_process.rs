@@ -1,9 +1,9 @@
 //! `app_process`: starts a Java class by name, as the scripts of `/system/bin` do on old phones.
 //! Only the classes of programs that exist here can be started, Thumbwire's helper (`helper`), and
-//! the server of Python's `uiautomator2`; this phone has no Java.
+//! the servers of Python's `uiautomator2` and of scrcpy; this phone has no Java.
 
 use super::uiautomator2::python;
-use super::{Invocation, class_path, helper};
+use super::{Invocation, class_path, helper, scrcpy};
 use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_shell::io::{Abort, Status};
 use thumbwire_virtual_shell::processes::Signal;
@@ -35,9 +35,17 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
             None => no_class(&call, &class),
         };
     }
-    if class == python::CLASS && class_path::has_class(&call, &class) {
+    if class == python::CLASS && class_path::dex_with_class(&call, &class).is_some() {
         call.args.drain(..2);
         return python::run(&call).await;
+    }
+    // It needs Android 5.
+    if class == scrcpy::CLASS
+        && call.release().userland.toybox
+        && let Some(dex) = class_path::dex_with_class(&call, &class)
+    {
+        call.args.drain(..2);
+        return scrcpy::run(&call, &dex).await;
     }
     let path = call.env.iter().find(|(name, _)| name == "CLASSPATH");
     let path = path.map(|(_, value)| value.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Whether a file of `CLASSPATH` has a class: the name in the `classes*.dex` of an archive.
+//! The file of `CLASSPATH` that has a class: its name is in the `classes*.dex` of an archive.
 
 use super::Invocation;
 use flate2::read::DeflateDecoder;
@@ -8,13 +8,13 @@ use std::io::Read as _;
 /// Maximum bytes of the classes that are searched.
 const MAX_DEX: u64 = 16 << 20;
 
-/// Whether one of the files has the class.
-pub(super) fn has_class(call: &Invocation, class: &str) -> bool {
+/// The dex file with the class, if one of the files has it.
+pub(super) fn dex_with_class(call: &Invocation, class: &str) -> Option<Vec<u8>> {
     let path = call.env.iter().find(|(name, _)| name == "CLASSPATH").map(|(_, path)| path.as_str());
     let files = path.unwrap_or_default().split(':').filter(|file| !file.is_empty());
-    files.into_iter().any(|file| {
+    files.into_iter().find_map(|file| {
         let contents = call.phone.with(|phone| phone.kernel.files.read(&call.path(file)));
-        contents.is_ok_and(|bytes| archive_has_class(bytes.as_ref(), class))
+        find_class(contents.ok()?.as_ref(), class)
     })
 }
 
@@ -26,8 +26,8 @@ fn descriptor(class: &str) -> Vec<u8> {
     [&[name.len().min(127) as u8], name.as_bytes(), &[0]].concat()
 }
 
-fn archive_has_class(bytes: &[u8], class: &str) -> bool {
-    let Ok(archive) = ZipArchive::from_slice(bytes) else { return false };
+fn find_class(bytes: &[u8], class: &str) -> Option<Vec<u8>> {
+    let archive = ZipArchive::from_slice(bytes).ok()?;
     let (mut entries, mut found) = (archive.entries(), Vec::new());
     while let Ok(Some(entry)) = entries.next_entry() {
         let path = entry.file_path();
@@ -40,14 +40,14 @@ fn archive_has_class(bytes: &[u8], class: &str) -> bool {
     // The program's own classes are usually in a small file beside its libraries'.
     found.sort_by_key(|(size, ..)| *size);
     let wanted = descriptor(class);
-    found.into_iter().filter(|(size, ..)| *size <= MAX_DEX).any(|(_, method, at)| {
-        let Ok(entry) = archive.get_entry(at) else { return false };
+    found.into_iter().filter(|(size, ..)| *size <= MAX_DEX).find_map(|(_, method, at)| {
+        let entry = archive.get_entry(at).ok()?;
         let mut dex = Vec::new();
         let read = match method {
             CompressionMethod::STORE => entry.data().take(MAX_DEX).read_to_end(&mut dex),
             _ => DeflateDecoder::new(entry.data()).take(MAX_DEX).read_to_end(&mut dex),
         };
-        read.is_ok() && dex.starts_with(b"dex\n") && contains(&dex, &wanted)
+        (read.is_ok() && dex.starts_with(b"dex\n") && contains(&dex, &wanted)).then_some(dex)
     })
 }
 
@@ -65,7 +65,7 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::archive_has_class;
+    use super::find_class;
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
     use rawzip::{CompressionMethod, ZipArchiveWriter};
@@ -89,13 +89,14 @@ mod tests {
     #[test]
     fn class_is_found_by_its_descriptor_in_compressed_dex_files() {
         let dex = b"dex\n035\0..\x07La/b/C;\0..";
-        assert!(archive_has_class(&archive("classes2.dex", dex), "a.b.C"));
-        assert!(!archive_has_class(&archive("classes2.dex", dex), "b.C"));
-        assert!(!archive_has_class(&archive("assets/classes2.dex", dex), "a.b.C"));
+        let found = find_class(&archive("classes2.dex", dex), "a.b.C");
+        assert_eq!(found.as_deref(), Some(&dex[..]));
+        assert!(find_class(&archive("classes2.dex", dex), "b.C").is_none());
+        assert!(find_class(&archive("assets/classes2.dex", dex), "a.b.C").is_none());
         assert!(
-            !archive_has_class(&archive("classes.dex", &dex[1..]), "a.b.C"),
+            find_class(&archive("classes.dex", &dex[1..]), "a.b.C").is_none(),
             "without the magic number of a dex file"
         );
-        assert!(!archive_has_class(b"no archive", "a.b.C"));
+        assert!(find_class(b"no archive", "a.b.C").is_none());
     }
 }

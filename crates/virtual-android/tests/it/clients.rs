@@ -12,3 +12,4 @@ mod adb_installs;
 mod adbkit;
 mod bench;
 mod python;
+mod scrcpy;

@@ -30,6 +30,7 @@ mod recording;
 mod recordings;
 mod releases;
 mod same;
+mod scrcpy;
 mod services;
 mod shell;
 mod stock_adb;

@@ -34,6 +34,8 @@ const DOUBLE_TAP: (Duration, f32) = (Duration::from_millis(300), 100.0);
 const SLOP: f32 = 8.0;
 /// Minimum length of a swipe, in dp.
 const SWIPE: f32 = 48.0;
+/// How far a step of a mouse wheel scrolls, in dp (`config_verticalScrollFactor`).
+const WHEEL: f32 = 64.0;
 /// Width of the back gesture's area at the side, in dp.
 const EDGE: f32 = 12.0;
 
@@ -90,6 +92,26 @@ impl World {
                 drop(self.input.take_gesture());
                 self.input.fingers_mut().clear();
                 self.input.set_pinch(None);
+            }
+        }
+    }
+
+    /// A mouse wheel over a point, in steps to the right and up, which moves the lists under it.
+    pub fn wheel(&mut self, at: Point, right: f32, up: f32) {
+        if !self.screen.is_on() || self.input.gesture_mut().is_some() {
+            return;
+        }
+        self.touch_down(at);
+        let Some(gesture) = self.input.take_gesture() else { return };
+        let step = WHEEL * self.screen.display().scale();
+        for (axis, by) in [(Axis::Across, right * step), (Axis::Down, -up * step)] {
+            let list = gesture.chain.iter().rev().find_map(|target| {
+                let (_, furthest) = target.node.touch.scroll.filter(|(along, _)| *along == axis)?;
+                Some((&target.address, target.node.touch.scrolled, furthest))
+            });
+            if let Some((address, from, furthest)) = list.filter(|_| by as i32 != 0) {
+                let key = (gesture.owner.clone(), address.clone());
+                self.screen.scroll_to(key, from.saturating_add(by as i32).clamp(0, furthest));
             }
         }
     }

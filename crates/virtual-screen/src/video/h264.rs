@@ -130,6 +130,18 @@ impl Encoder {
         Some(EncodedFrame { key, unit: bits.into_unit(if key { 0x65 } else { 0x61 }) })
     }
 
+    /// The last picture once more: all of it is copied. `None` before the first one, and while one is
+    /// in progress.
+    pub fn repeat_frame(&mut self) -> Option<EncodedFrame> {
+        if self.marks.is_empty() || self.is_at_work() {
+            return None;
+        }
+        self.frame_number += 1;
+        let mut bits = self.slice_header(false);
+        bits.unsigned(self.marks.len() as u32);
+        Some(EncodedFrame { key: false, unit: bits.into_unit(0x61) })
+    }
+
     /// Whether a picture is in progress.
     pub fn is_at_work(&self) -> bool {
         self.at_work.is_some()
@@ -385,6 +397,11 @@ mod tests {
                 }
                 stream.extend(encoded(&mut encoder, &shown, step == 3));
                 pictures.push(cropped(&canvas.take(&shown), size));
+                if step == 1 {
+                    let again = encoder.repeat_frame().expect("the picture before").unit;
+                    stream.extend([&[0, 0, 0, 1], &again[..]].concat());
+                    pictures.push(cropped(&canvas.take(&shown), size));
+                }
             }
             let Some(decoded) = decoded(&stream, size) else { return };
             assert_eq!(decoded.len(), pictures.len());
