@@ -7,7 +7,7 @@
 
 use super::front::is_off;
 use super::screen::capture_failed;
-use super::windows::{Window, braced, windows};
+use super::windows::{Window, braced, title, windows};
 use super::{Android, CommandOutput, ShellCommand};
 use crate::image::{Blackness, Effort, Pixels, blackness, may_be_black};
 use crate::{BlackReason, Device as _, Error, LockState, Screenshot};
@@ -23,30 +23,41 @@ fn read_blank(text: &str) -> Option<BlackReason> {
         return Some(BlackReason::ScreenOff);
     }
     let windows = windows(text);
-    let focus =
-        text.lines().filter_map(|line| line.trim().strip_prefix("mCurrentFocus=")).find_map(braced);
+    let focus = focused(text);
     let secure = |window: &&Window<'_>| window.secure && window.shows && !window.text.is_empty();
     let focused = |window: &&Window<'_>| focus == Some(window.text);
     // The window with the focus; otherwise, as behind a dialog, the topmost one.
     let found = windows.iter().filter(secure).find(focused);
     let window = found.or_else(|| windows.iter().find(secure))?;
-    Some(BlackReason::Secure { window: window.title().chars().take(MAX_TITLE).collect() })
+    Some(BlackReason::Secure { window: short(window.title()) })
 }
 
-const MAX_TITLE: usize = 200;
+/// The window with the focus, as the report names it.
+fn focused(text: &str) -> Option<&str> {
+    text.lines().filter_map(|line| line.trim().strip_prefix("mCurrentFocus=")).find_map(braced)
+}
+
+fn short(title: &str) -> String {
+    const MAX_TITLE: usize = 200;
+    title.chars().take(MAX_TITLE).collect()
+}
 
 impl Android {
     /// Takes the place of a screenshot that the phone did not make. Some phones refuse one of a
     /// secure window where others make a black one: then this is black, too, with the reason.
     pub(super) async fn missing_picture(&self, error: Error) -> Result<Screenshot, Error> {
         let asked = self.ask(blank_command()).await;
-        let reason = asked.ok().and_then(|output| read_blank(&output.out));
+        let output = asked.map(|output| output.out).unwrap_or_default();
+        let reason = read_blank(&output);
         let is_said = error.to_string().to_ascii_lowercase().contains("secure");
         let reason = match reason {
             Some(BlackReason::ScreenOff) => return Err(Error::Locked(LockState::ScreenOff)),
             Some(reason) => reason,
-            None if is_said => BlackReason::Secure { window: "in front".into() },
-            None => return Err(error),
+            // Also without its flag in the report, the window in front is meant.
+            None => match focused(&output).filter(|_| is_said) {
+                Some(window) => BlackReason::Secure { window: short(title(window)) },
+                None => return Err(error),
+            },
         };
         let size = self.screen_size().await?;
         let side = |length: i32| u32::try_from(length).unwrap_or_default();
