@@ -7,10 +7,10 @@
 
 use super::front::is_off;
 use super::screen::capture_failed;
-use super::windows::{Window, braced, title, windows};
+use super::windows::{Window, braced, windows};
 use super::{Android, CommandOutput, ShellCommand};
 use crate::image::{Blackness, Effort, Pixels, blackness, may_be_black};
-use crate::{BlackReason, Device as _, Error, LockState, Screenshot};
+use crate::{BlackReason, Device as _, Error, Foreground, ForegroundApp, LockState, Screenshot};
 
 /// Prints the power manager's state, then the windows, in one round trip.
 fn blank_command() -> ShellCommand {
@@ -23,18 +23,14 @@ fn read_blank(text: &str) -> Option<BlackReason> {
         return Some(BlackReason::ScreenOff);
     }
     let windows = windows(text);
-    let focus = focused(text);
+    let focus =
+        text.lines().filter_map(|line| line.trim().strip_prefix("mCurrentFocus=")).find_map(braced);
     let secure = |window: &&Window<'_>| window.secure && window.shows && !window.text.is_empty();
     let focused = |window: &&Window<'_>| focus == Some(window.text);
     // The window with the focus; otherwise, as behind a dialog, the topmost one.
     let found = windows.iter().filter(secure).find(focused);
     let window = found.or_else(|| windows.iter().find(secure))?;
     Some(BlackReason::Secure { window: short(window.title()) })
-}
-
-/// The window with the focus, as the report names it.
-fn focused(text: &str) -> Option<&str> {
-    text.lines().filter_map(|line| line.trim().strip_prefix("mCurrentFocus=")).find_map(braced)
 }
 
 fn short(title: &str) -> String {
@@ -47,17 +43,14 @@ impl Android {
     /// secure window where others make a black one: then this is black, too, with the reason.
     pub(super) async fn missing_picture(&self, error: Error) -> Result<Screenshot, Error> {
         let asked = self.ask(blank_command()).await;
-        let output = asked.map(|output| output.out).unwrap_or_default();
-        let reason = read_blank(&output);
+        let reason = asked.ok().and_then(|output| read_blank(&output.out));
         let is_said = error.to_string().to_ascii_lowercase().contains("secure");
         let reason = match reason {
             Some(BlackReason::ScreenOff) => return Err(Error::Locked(LockState::ScreenOff)),
             Some(reason) => reason,
             // Also without its flag in the report, the window in front is meant.
-            None => match focused(&output).filter(|_| is_said) {
-                Some(window) => BlackReason::Secure { window: short(title(window)) },
-                None => return Err(error),
-            },
+            None if is_said => BlackReason::Secure { window: self.window_in_front().await },
+            None => return Err(error),
         };
         let size = self.screen_size().await?;
         let side = |length: i32| u32::try_from(length).unwrap_or_default();
@@ -66,6 +59,14 @@ impl Android {
         let image = pixels.write_png(Effort::Fast);
         let image = image.map_err(|error| capture_failed(&error))?;
         Ok(Screenshot { image, size, blank: Some(reason) })
+    }
+
+    async fn window_in_front(&self) -> String {
+        match self.read_front().await {
+            Ok(Foreground::App(ForegroundApp { app, screen })) => short(&format!("{app}/{screen}")),
+            Ok(Foreground::System { title }) => short(&title),
+            _ => "unknown".into(),
+        }
     }
 
     /// Adds the reason to a black screenshot. Asks the phone only if it is black.

@@ -177,7 +177,7 @@ async fn refused_picture_of_a_secure_window_is_black_and_says_why() {
     let focus = b"  mCurrentFocus=Window{2b u0 com.bank/com.bank.Login}\n";
     let phone = Parrot::saying([
         ("screencap -p", b"Capturing of secure layers not allowed\n".to_vec()),
-        (QUESTION, focus.to_vec()),
+        ("dumpsys power; dumpsys window -a", focus.to_vec()),
         ("dumpsys window displays", size.to_vec()),
     ]);
     assert_eq!(phone.attach().await.screenshot().await.unwrap().blank, picture.blank);

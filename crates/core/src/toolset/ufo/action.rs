@@ -336,7 +336,7 @@ const CACHES: [(&str, CacheKind, &str); 5] = [
 impl InvalidateCacheArgs {
     fn cache(&self) -> Result<(CacheKind, &'static str), String> {
         let name = self.cache_type.as_deref().unwrap_or("all");
-        let found = CACHES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name.trim()));
+        let found = CACHES.iter().find(|(known, ..)| *known == name);
         found.map(|&(_, cache, said)| (cache, said)).ok_or_else(|| {
             format!(
                 "Invalid cache_type: {}. Must be 'controls', 'apps', 'ui_tree', 'device_info', or 'all'",
