@@ -324,12 +324,12 @@ impl<'a> SessionCall<'a> {
         }
         match action {
             Action::ListDevices { platform, connect } => {
-                let unreachable = if connect { self.connect_selected().await? } else { None };
+                let unusable = if connect { self.connect_named().await } else { Vec::new() };
                 let mut devices = self.list_devices().await;
-                if let Some((id, state)) = unreachable
-                    && let Some(phone) = devices.iter_mut().find(|phone| phone.id == id)
-                {
-                    phone.state = state;
+                for (id, state) in unusable {
+                    if let Some(phone) = devices.iter_mut().find(|phone| phone.id == id) {
+                        phone.state = state;
+                    }
                 }
                 devices.retain(|phone| platform.is_none_or(|platform| phone.platform == platform));
                 Ok(Outcome::Devices(devices))

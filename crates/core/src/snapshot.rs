@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
 use thumbwire_device::find::{HiddenReason, Visibility, is_element, visibility};
+use thumbwire_device::text_field::is_text_field;
 use thumbwire_device::{Node, Point, Rect, Tree};
 
 pub use controls::{Controls, kind};
@@ -183,10 +184,16 @@ impl Snapshot {
     pub fn describe_each(&self, nodes: &[usize], numbers: RefVisibility) -> String {
         const MAX_COUNT: usize = 5;
         let listed = &nodes[..nodes.len().min(MAX_COUNT)];
-        let own = |node: usize| self.texts_of(node);
-        // Candidates with the same text are described by the text around them.
-        let are_alike =
-            listed.len() > 1 && listed.windows(2).all(|pair| own(pair[0]) == own(pair[1]));
+        let own = |node: usize| {
+            let it = &self.tree.nodes[node];
+            let has_hint = is_text_field(it) && it.description.is_empty() && !it.hint.is_empty();
+            if has_hint { it.hint.to_string() } else { self.texts_of(node) }
+        };
+        // Candidates with the same text are described by the text around them, if that differs.
+        let alike = |text: &dyn Fn(usize) -> String| {
+            listed.windows(2).all(|pair| text(pair[0]) == text(pair[1]))
+        };
+        let are_alike = alike(&own) && !alike(&|node| self.row_text(node));
         let describe = |&node: &usize| {
             let Rect { left, top, right, bottom } = self.shown(node);
             let place = format!("[{left},{top}][{right},{bottom}]");

@@ -14,6 +14,9 @@ use serde_json::{Map, Value, json};
 /// The member of `_meta` in which a request names its revision, since 2026-07-28.
 pub(super) const REVISION_OF_A_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 
+/// Up to here a float represents every integer exactly.
+const MAX_INTEGER: f64 = (1_u64 << 53) as f64;
+
 /// Repairs a request. Returns whether something was changed.
 pub(super) fn repair(message: &mut Value) -> bool {
     let Some(object) = message.as_object_mut() else { return false };
@@ -23,6 +26,12 @@ pub(super) fn repair(message: &mut Value) -> bool {
     let mut changed = false;
     if !object.contains_key("jsonrpc") {
         object.insert("jsonrpc".into(), "2.0".into());
+        changed = true;
+    }
+    // Some clients have only floats.
+    let id = object.get("id").filter(|id| id.is_f64()).and_then(Value::as_f64);
+    if let Some(id) = id.filter(|id| id.fract() == 0.0 && id.abs() < MAX_INTEGER) {
+        object.insert("id".into(), (id as i64).into());
         changed = true;
     }
     if object.get("params").is_some_and(is_empty) {
@@ -138,6 +147,11 @@ mod tests {
         for stays in [json!({ "x": 1 }), json!([1]), json!("x"), json!(5)] {
             let mut message = call(stays.clone());
             assert!(!repair(&mut message), "{stays}");
+        }
+        for (id, read) in [(json!(7.0), json!(7)), (json!(1.5), json!(1.5))] {
+            let mut ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+            assert_eq!(repair(&mut ping), id.to_string() != read.to_string());
+            assert_eq!(ping["id"].to_string(), read.to_string());
         }
         for params in [json!([]), json!(null), json!("")] {
             let mut list = json!({ "id": 1, "method": "tools/list", "params": params });

@@ -94,6 +94,15 @@ impl<R> Lines<R> {
         let reason = match serde_json::from_slice::<Value>(without_mark(&self.line)) {
             _ if too_long => format!("the line is longer than {} MiB", MAX_LENGTH >> 20),
             Err(error) if !self.line.trim_ascii().is_empty() => error.to_string(),
+            Ok(Value::Array(batch)) if batch.iter().any(|message| message.get("id").is_some()) => {
+                self.line.clear();
+                for id in
+                    batch.into_iter().filter_map(|mut message| Some(message.get_mut("id")?.take()))
+                {
+                    self.refuse(&id, "batches are not supported; send single messages");
+                }
+                return;
+            }
             Ok(message) if lacks_method(&message) => "`method` is missing".into(),
             Ok(mut message) => {
                 if repair(&mut message) {
@@ -105,12 +114,15 @@ impl<R> Lines<R> {
         };
         let line = std::mem::take(&mut self.line);
         match id(&line) {
-            Some(id) => {
-                let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": { "why": reason } });
-                self.ready.extend_from_slice(format!("{request}\n").as_bytes());
-            }
+            Some(id) => self.refuse(&id, &reason),
             None => self.note(&line, &reason),
         }
+    }
+
+    /// Passes on a request that gets an error with this reason.
+    fn refuse(&mut self, id: &Value, reason: &str) {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": { "why": reason } });
+        self.ready.extend_from_slice(format!("{request}\n").as_bytes());
     }
 
     fn note(&self, line: &[u8], reason: &str) {
@@ -265,6 +277,19 @@ mod tests {
         let mut first_invalid = br#"{"id":3,"x":""#.to_vec();
         first_invalid.extend_from_slice(b"\xff\"}\n");
         assert!(read(&first_invalid).await.0.starts_with(r#"{"jsonrpc":"2.0","id":3,"#));
+    }
+
+    #[tokio::test]
+    async fn each_request_of_a_batch_gets_an_error() {
+        let batch = r#"[{"id":1,"method":"ping"},{"method":"note"},{"id":"b","method":"ping"}]"#;
+        let (passed, _) = read(format!("{batch}\n{{}}\n").as_bytes()).await;
+        let lines: Vec<Value> =
+            passed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(
+            (&lines[0]["id"], &lines[1]["id"], &lines[2]),
+            (&json!(1), &json!("b"), &json!({}))
+        );
+        assert!(lines[1]["params"]["why"].as_str().unwrap().contains("batches"), "{passed}");
     }
 
     #[tokio::test]

@@ -201,7 +201,7 @@ impl ServerTransport {
         let serial = self.serial.clone();
         if ["not found", "no device", "more than one"].iter().any(|words| text.contains(words)) {
             Error::NoSuchDevice { serial, text }
-        } else if text.contains("unauthorized") {
+        } else if text.contains("unauthorized") || text.contains("authorizing") {
             Error::Unauthorized { reason: text.lines().next().unwrap_or_default().to_owned() }
         } else if text.contains("no permissions") || text.contains("insufficient permissions") {
             Error::Unauthorized { reason: text }

@@ -7,15 +7,17 @@
 //! it. After a cancellation the connection is closed at once, and what was received so far is
 //! counted.
 
+use std::io::Read as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use backon::{ExponentialBuilder, Retryable as _};
+use flate2::read::GzDecoder;
 use jiff::Timestamp;
 use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use serde_json::{Map, Value};
 use thumbwire_device::Size;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -375,8 +377,9 @@ impl<D: ProviderApi> HttpModel<D> {
             return Err(self.refused(response).await);
         }
         let mut tally = Tally { reading: PartialResponse::default(), spent };
+        let is_plain = !response.headers().contains_key(CONTENT_ENCODING);
         let events = content_type(response.headers()).contains("text/event-stream");
-        if events {
+        if events && is_plain {
             self.listen(&mut response, &mut tally.reading, on_text).await?;
         } else {
             let body = read(&mut response, MAX_CONTENT, self.patience.idle).await?;
@@ -510,10 +513,10 @@ impl<D: ProviderApi> HttpModel<D> {
     }
 }
 
-/// Whether the reasoning is an answer as a whole: servers that take a model's answer for its
-/// reasoning send it there. An object among other text is a draft.
+/// Whether the reasoning is an answer as a whole, or ends with its mark and an answer: servers that
+/// take a model's answer for its reasoning send it there. An object among other text is a draft.
 fn is_object(reasoning: &str) -> bool {
-    let text = reasoning.trim();
+    let text = reasoning.rsplit_once("</think>").map_or(reasoning, |(_, answer)| answer).trim();
     let text =
         text.strip_prefix("```json").and_then(|text| text.strip_suffix("```")).unwrap_or(text);
     serde_json::from_str::<Map<String, Value>>(text).is_ok()
@@ -556,7 +559,7 @@ async fn read(
         match piece {
             Ok(Ok(Some(piece))) if body.len() + piece.len() > max => return Err(too_long(max)),
             Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
-            Ok(Ok(None)) => return Ok(body),
+            Ok(Ok(None)) => return unzipped(body, max),
             Ok(Err(error)) => return Err(cut(&root_cause(&error))),
             Err(_) => return Err(cut(&format!("no data for {} s", idle.as_secs_f32()))),
         }
@@ -572,7 +575,23 @@ async fn read_some(response: &mut Response, max: usize, idle: Duration) -> Vec<u
         body.extend_from_slice(&piece);
     }
     body.truncate(max);
-    body
+    unzipped(body, max).unwrap_or_default()
+}
+
+/// The body without the compression that some gateways use although nobody asked for it.
+fn unzipped(body: Vec<u8>, max: usize) -> Result<Vec<u8>, RequestError> {
+    const GZIP: &[u8] = &[0x1f, 0x8b];
+    if !body.starts_with(GZIP) {
+        return Ok(body);
+    }
+    let mut plain = Vec::new();
+    let unpacked = GzDecoder::new(&*body).take(max as u64 + 1).read_to_end(&mut plain);
+    match unpacked {
+        Ok(_) if plain.len() > max => Err(too_long(max)),
+        // What came of a body that broke off is better than none.
+        Err(error) if plain.is_empty() => Err(cut(&error.to_string())),
+        Ok(_) | Err(_) => Ok(plain),
+    }
 }
 
 fn unreached(error: &reqwest::Error) -> RequestError {

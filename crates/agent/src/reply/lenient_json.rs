@@ -14,22 +14,19 @@ use serde_json::{Map, Number, Value};
 pub(super) struct ParsedValue {
     /// The value.
     pub value: Value,
+    /// Where it stands, in characters.
+    pub place: Range<usize>,
     /// Whether its closing brackets were there.
     pub closed: bool,
     /// Keys that appear twice in an object with different values; `value` has the last one.
     pub twice: Vec<String>,
 }
 
-/// Finds the outermost objects and lists in a text, in order.
-pub(super) fn values(text: &str) -> Vec<ParsedValue> {
-    found(text).into_iter().map(|(_, value)| value).collect()
-}
-
 /// The text with a control character in place of each byte of its complete values, so that what is
 /// found in it is outside them: an answer may quote anything in its strings.
 pub(super) fn without_values(text: &str) -> String {
-    let closed = found(text).into_iter().filter(|(_, value)| value.closed);
-    let mut values = closed.map(|(place, _)| place).peekable();
+    let closed = values(text).into_iter().filter(|value| value.closed);
+    let mut values = closed.map(|value| value.place).peekable();
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.chars().enumerate() {
         while values.next_if(|value| value.end <= at).is_some() {}
@@ -75,8 +72,8 @@ pub(super) fn python_call(text: &str) -> Option<(String, Map<String, Value>, usi
     }
 }
 
-/// The outermost objects and lists, each with its place in characters.
-fn found(text: &str) -> Vec<(Range<usize>, ParsedValue)> {
+/// Finds the outermost objects and lists in a text, in order.
+pub(super) fn values(text: &str) -> Vec<ParsedValue> {
     let text: Vec<char> = text.chars().collect();
     let mut fuel = text.len().saturating_mul(8) + 1_000;
     let mut found = Vec::new();
@@ -91,7 +88,7 @@ fn found(text: &str) -> Vec<(Range<usize>, ParsedValue)> {
                 let begin = at;
                 at = reader.at.max(at + 1);
                 let closed = !reader.open;
-                found.push((begin..at, ParsedValue { value, closed, twice: reader.twice }));
+                found.push(ParsedValue { value, place: begin..at, closed, twice: reader.twice });
                 continue;
             }
         }
@@ -409,7 +406,12 @@ mod tests {
         let found = values("{\"a\": {\"b\": \"c\"}");
         assert_eq!(
             found,
-            [ParsedValue { value: json!({ "a": { "b": "c" } }), closed: false, twice: vec![] }]
+            [ParsedValue {
+                value: json!({ "a": { "b": "c" } }),
+                place: 0..16,
+                closed: false,
+                twice: vec![]
+            }]
         );
         for cut in
             ["{\"a\": \"b", "{\"a\": 12", "{\"a\": tru", "{\"a\":", "{\"a\": \"b\",", "{\"a\""]

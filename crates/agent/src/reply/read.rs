@@ -180,9 +180,19 @@ const NOTHING_SAID: &str = "it has neither `action` nor `status`";
 /// Keys that hold the model's thoughts. A second value for one of them does no harm.
 pub(super) const SPOKEN: [&str; 5] = ["observation", "thought", "comment", "plan", "remember"];
 
-const ACTION: [&str; 4] = ["action", "actions", "action_list", "tool_calls"];
-const FUNCTION: [&str; 3] = ["function", "name", "tool"];
-const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
+const ACTION: [&str; 7] =
+    ["action", "actions", "action_list", "tool_calls", "tool_call", "function_call", "tool_uses"];
+const FUNCTION: [&str; 5] = ["function", "name", "tool", "tool_name", "recipient_name"];
+const ARGUMENTS: [&str; 8] = [
+    "arguments",
+    "args",
+    "parameters",
+    "params",
+    "input",
+    "action_input",
+    "tool_input",
+    "tool_args",
+];
 
 /// What is read of a reply, without its reasoning.
 fn shown(reply: &str) -> VisibleReply {
@@ -212,6 +222,12 @@ fn best(
         }
     }
     found.retain(|one| is_kind(&one.value));
+    let doing: Vec<&ParsedValue> = found.iter().filter(|one| acts(&one.value)).collect();
+    if are_drafts(output, &doing) {
+        return Err(format!(
+            "it has several objects with `{key}` among its text; answer with one object only"
+        ));
+    }
     let broken_off =
         |reason: &str| format!("it was cut off {reason}; write less and start with the object");
     let chosen = found.iter().position(|one| acts(&one.value)).unwrap_or(0);
@@ -228,6 +244,23 @@ fn best(
         None if output.contains('{') => Err(format!("it has no readable JSON object with `{key}`")),
         None => Err("it has no JSON object".into()),
     }
+}
+
+/// Whether different values stand in a train of thought that nothing marks: nobody can tell which
+/// one is meant. What follows a reply that begins with its answer is made up, and calls in a row
+/// are calls.
+fn are_drafts(text: &str, values: &[&ParsedValue]) -> bool {
+    let [first, .., last] = values else { return false };
+    let differ = values.iter().any(|one| one.value != first.value);
+    let is_prose = |from: usize, to: usize| {
+        let between: String = text.chars().skip(from).take(to.saturating_sub(from)).collect();
+        // Without tags, and the names of fences.
+        let parts = between.split('<').map(|part| part.split_once('>').map_or(part, |tag| tag.1));
+        let mut words: Vec<&str> = parts.flat_map(str::split_whitespace).collect();
+        words.retain(|word| !word.starts_with("```") && word.contains(char::is_alphabetic));
+        !words.is_empty()
+    };
+    differ && is_prose(0, first.place.start) && is_prose(first.place.end, last.place.start)
 }
 
 /// Whether the value has the keys of an answer.

@@ -16,27 +16,30 @@ pub(super) struct VisibleReply {
 }
 
 /// The names of reasoning in tags and fences, without underscores.
-const REASONING: [&str; 19] = [
-    "analysis",
-    "chainofthought",
-    "cot",
-    "deliberation",
-    "details",
-    "draft",
-    "innermonologue",
-    "monologue",
+const REASONING: [&str; 6] = ["cot", "critique", "details", "draft", "plan", "planning"];
+
+/// Parts of such names: `thought_process`, `antThinking`, `inner_monologue`.
+const REASONING_PARTS: [&str; 10] = [
+    "analys",
+    "brainstorm",
+    "deliberat",
+    "monolog",
     "rationale",
     "reason",
-    "reasoning",
     "reflect",
-    "reflection",
-    "scratchpad",
+    "scratch",
     "think",
-    "thinking",
-    "thinkingprocess",
     "thought",
-    "thoughts",
 ];
+
+/// The names of what follows the reasoning. All before it is reasoning, marked or not.
+const ANSWER: [&str; 7] =
+    ["answer", "box", "final", "finalanswer", "finalresponse", "response", "solution"];
+
+fn is_reasoning(name: &str) -> bool {
+    let is_word = name.chars().all(char::is_alphanumeric);
+    REASONING.contains(&name) || is_word && REASONING_PARTS.iter().any(|part| name.contains(part))
+}
 
 /// How many tags are taken out; each costs one pass over the text.
 const MAX_TAGS: usize = 32;
@@ -56,11 +59,14 @@ pub(super) fn visible_reply(reply: &str) -> VisibleReply {
 /// The text without tagged and fenced reasoning.
 fn without_tags(reply: &str) -> String {
     let mut text = reply.to_owned();
+    // What follows the first answer may be a made-up conversation.
+    let mut is_answered = false;
     for _ in 0..MAX_TAGS {
-        let Some((at, tag)) = first_tag(&text) else { return text };
+        let Some((at, tag)) = first_tag(&text, is_answered) else { return text };
         let after = at + tag.length;
+        is_answered |= tag.kind == TagKind::Answer;
         text = match tag.kind {
-            TagKind::Closing => text[after..].to_owned(),
+            TagKind::Closing | TagKind::Answer => text[after..].to_owned(),
             TagKind::Opening => {
                 let end = closing(&text[after..], &tag.closed_by).map(|end| after + end);
                 format!("{}{}", &text[..at], end.map_or("", |end| &text[end..]))
@@ -82,6 +88,7 @@ struct Tag {
 enum TagKind {
     Opening,
     Closing,
+    Answer,
 }
 
 enum ClosedBy {
@@ -89,10 +96,12 @@ enum ClosedBy {
     Tag,
     /// A line that begins with this fence.
     Fence(String),
+    /// The end of a comment, `-->`.
+    Comment,
 }
 
 /// The first tag outside JSON values, and its place.
-fn first_tag(text: &str) -> Option<(usize, Tag)> {
+fn first_tag(text: &str, is_answered: bool) -> Option<(usize, Tag)> {
     let text = &*without_values(text);
     for (at, c) in text.char_indices() {
         if !matches!(c, '<' | '[' | '◁' | '`') {
@@ -100,7 +109,7 @@ fn first_tag(text: &str) -> Option<(usize, Tag)> {
         }
         let line_begins = text[..at].ends_with('\n') || at == 0;
         let found = tag(&text[at..]).or_else(|| fence(&text[at..]).filter(|_| line_begins));
-        if let Some(tag) = found {
+        if let Some(tag) = found.filter(|tag| !(is_answered && tag.kind == TagKind::Answer)) {
             return Some((at, tag));
         }
     }
@@ -114,6 +123,7 @@ fn closing(text: &str, by: &ClosedBy) -> Option<usize> {
             let at = text.find(&format!("\n{fence}"))?;
             Some(at + 1 + fence.len())
         }
+        ClosedBy::Comment => text.find("-->").map(|at| at + "-->".len()),
         ClosedBy::Tag => text.char_indices().find_map(|(at, _)| {
             tag(&text[at..]).filter(|tag| tag.kind == TagKind::Closing).map(|tag| at + tag.length)
         }),
@@ -122,6 +132,9 @@ fn closing(text: &str, by: &ClosedBy) -> Option<usize> {
 
 /// The tag of reasoning that a text begins with.
 fn tag(text: &str) -> Option<Tag> {
+    if text.starts_with("<!--") {
+        return Some(Tag { kind: TagKind::Opening, length: 4, closed_by: ClosedBy::Comment });
+    }
     let closes = match text.chars().next()? {
         '<' => '>',
         '[' => ']',
@@ -139,10 +152,12 @@ fn tag(text: &str) -> Option<Tag> {
         Some(inside) => (inside, true),
         None => (inside, false),
     };
-    // The tag's own name: without a namespace and attributes.
-    let name = inside.split_whitespace().next()?;
+    // The tag's own name: without a namespace and attributes. In brackets, capitals are a name and
+    // small letters prose.
+    let is_name = closes == ']' && !window[..ends].contains(char::is_lowercase);
+    let name = if is_name { inside } else { inside.split_whitespace().next()? };
     let name = name.rsplit(':').next()?;
-    let mut words: Vec<&str> = name.split(['_', '-']).collect();
+    let mut words: Vec<&str> = name.split(['_', '-', ' ']).collect();
     let mut kind = if slash { TagKind::Closing } else { TagKind::Opening };
     match (words.first().copied(), words.last().copied()) {
         // Gemma's: `<|channel>thought` and `<channel|>`; MedGemma's `<unused94>thought`.
@@ -152,7 +167,7 @@ fn tag(text: &str) -> Option<Tag> {
             }
             let word = text[length..].trim_start();
             let word: String = word.chars().take_while(char::is_ascii_alphabetic).collect();
-            if !REASONING.contains(&&*word) {
+            if !is_reasoning(&word) {
                 return None;
             }
             length = text[length..].find(&word)? + length + word.len();
@@ -174,8 +189,13 @@ fn tag(text: &str) -> Option<Tag> {
     if words.first() == Some(&"of") {
         words.remove(0);
     }
-    let is_reasoning = REASONING.contains(&&*words.concat());
-    is_reasoning.then_some(Tag { kind, length, closed_by: ClosedBy::Tag })
+    let name = words.concat();
+    if kind == TagKind::Opening && ANSWER.contains(&&*name) {
+        kind = TagKind::Answer;
+    } else if !is_reasoning(&name) {
+        return None;
+    }
+    Some(Tag { kind, length, closed_by: ClosedBy::Tag })
 }
 
 /// The fence of reasoning that a line begins with, such as `` ```thinking ``.
@@ -183,7 +203,7 @@ fn fence(text: &str) -> Option<Tag> {
     let marks = text.chars().take_while(|mark| *mark == '`').count();
     let line = text.lines().next()?;
     let name = line.get(marks..)?.trim().to_lowercase().replace(['_', '-', ' '], "");
-    (marks >= 3 && REASONING.contains(&&*name)).then(|| Tag {
+    (marks >= 3 && is_reasoning(&name)).then(|| Tag {
         kind: TagKind::Opening,
         length: line.len(),
         closed_by: ClosedBy::Fence("`".repeat(marks)),
@@ -276,6 +296,13 @@ mod tests {
             ("<|channel>thought\n", "<channel|>"),
             ("<unused94>thought\n", "<unused95>"),
             ("<details type=\"reasoning\">", "</details>"),
+            ("<thought_process>", "</thought_process>"),
+            ("<internal_reasoning>", "</internal_reasoning>"),
+            ("<antThinking>", "</antThinking>"),
+            ("<plan>", "</plan>"),
+            ("[THOUGHT PROCESS]", "[/THOUGHT PROCESS]"),
+            ("<!-- ", " -->"),
+            ("```thought process\n", "\n```"),
             ("```thinking\n", "\n```"),
             (
                 "<|channel|>analysis<|message|>",
@@ -300,11 +327,30 @@ mod tests {
     }
 
     #[test]
+    fn what_precedes_a_marked_answer_is_reasoning() {
+        for (open, close) in [
+            ("<answer>", "</answer>"),
+            ("<Final_Answer>", "</Final_Answer>"),
+            ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+            ("<|begin_of_solution|>", "<|end_of_solution|>"),
+            ("<|begin_of_box|>", "<|end_of_box|>"),
+            ("[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"),
+        ] {
+            let reply = format!("My steps: {DRAFT}.\n{open}{{\"action\": 1}}{close}");
+            let expected = format!("{{\"action\": 1}}{close}");
+            assert_eq!(visible_reply(&reply).text, expected, "{open}");
+            // What a model makes up behind its answer is no answer.
+            let more = format!("{reply} And then {open}{DRAFT}");
+            assert!(visible_reply(&more).text.starts_with(&expected), "{open}");
+        }
+    }
+
+    #[test]
     fn text_about_tags_is_kept() {
         for reply in [
             "{\"thought\": \"it says <|channel|>commentary to=functions.home<|message|>{}<|call|>\"}",
             "{\"thought\": \"it says </think> and <think>\", \"x\": [\"[THINK]\"]}",
-            "a < b and c > d, [see], <b>bold</b>, analysis of it",
+            "a < b and c > d, [see], <b>bold</b>, analysis of it, <parameter=reason>, [I thought so]",
             "```json\n{\"x\": 1}\n```",
         ] {
             assert_eq!(visible_reply(reply).text, reply);

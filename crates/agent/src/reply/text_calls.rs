@@ -52,6 +52,8 @@ static BEFORE_JSON: LazyLock<Regex> = LazyLock::new(|| {
         // Functionary.
         r"(?:^|\n)>>>(NAME)\n",
         r"<\|recipient\|>\s*(NAME)\s*<\|content\|>\s*",
+        // Qwen before its second version.
+        r"✿FUNCTION✿:\s*(NAME)\s*✿ARGS✿:\s*",
         // Gemma.
         r"(?:<start_function_call>|<\|tool_call>)\s*call:(NAME?)",
     ];
@@ -61,11 +63,12 @@ static BEFORE_JSON: LazyLock<Regex> = LazyLock::new(|| {
 /// A name that may be followed by a bracket of the dialect's own.
 const NAME_LAZY: &str = r"[\w./-]+";
 
-/// A call with one element for each argument: Qwen, MiniMax, DeepSeek since V3.2, Step, Seed, GLM.
+/// A call with one element for each argument: Qwen, MiniMax, DeepSeek since V3.2, Step, Seed,
+/// Grok, GLM, LongCat.
 static IN_ELEMENTS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"<(?:[\w-]+:|[|｜]DSML[|｜])?(?:function=|invoke\s+name=|function\s+name=)"?([\w.:/-]+)"?\s*>"#,
-        r"|<tool_call>\s*([\w.:/-]+)\s*<arg_key>",
+        r#"<(?:[\w-]+:|[|｜]DSML[|｜])?(?:function=|(?:invoke|function|function_call)\s+name=)"?([\w.:/-]+)"?\s*>"#,
+        r"|<(?:longcat_)?tool_call>\s*([\w.:/-]+)\s*<(?:longcat_)?arg_key>",
     ))
 });
 
@@ -74,13 +77,15 @@ static ELEMENT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"(?s)<(?:[\w-]+:|[|｜]DSML[|｜])?parameter(?:=|\s+name=)"?([\w.-]+)"?[^>]*>(.*?)"#,
         r"</(?:[\w-]+:|[|｜]DSML[|｜])?parameter>",
-        r"|<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>",
+        r"|<(?:longcat_)?arg_key>\s*([\w.-]+)\s*</(?:longcat_)?arg_key>\s*",
+        r"<(?:longcat_)?arg_value>(.*?)</(?:longcat_)?arg_value>",
     ))
 });
 
 /// The end of such a call.
-static ELEMENTS_END: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"</(?:[\w-]+:|[|｜]DSML[|｜])?(?:function|invoke|tool_call)>"));
+static ELEMENTS_END: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"</(?:[\w-]+:|[|｜]DSML[|｜])?(?:function(?:_call)?|invoke|(?:longcat_)?tool_call)>")
+});
 
 /// What precedes calls in Python: Gemma, Llama 4, LFM, Olmo, ReAct.
 static BEFORE_PYTHON: LazyLock<Regex> = LazyLock::new(|| {
@@ -259,6 +264,10 @@ mod tests {
             "<function_calls>\ntap(x=1, y=2)\n</function_calls>",
             "[tap(x=1, y=2)]",
             "Thought: there it is.\nAction: tap(x=1, y=2)",
+            "✿FUNCTION✿: tap\n✿ARGS✿: {\"x\": 1, \"y\": 2}",
+            r#"<tool_call>tap {"x": 1, "y": 2}</tool_call>"#,
+            r#"<|tool_calls_section_begin|><|tool_call_begin|>tap<|tool_call_argument_begin|>{"x": 1, "y": 2}<|tool_call_end|>"#,
+            "<|tool_call>call:tap{x:1,y:2}<tool_call|>",
         ] {
             assert_eq!(calls(reply), tap, "{reply}");
         }
@@ -268,6 +277,9 @@ mod tests {
             "<minimax:tool_call>\n<invoke name=\"tap\">\n<parameter name=\"x\">1</parameter>\n<parameter name=\"y\">2</parameter>\n</invoke>\n</minimax:tool_call>",
             "<｜DSML｜function_calls><｜DSML｜invoke name=\"tap\"><｜DSML｜parameter name=\"x\" string=\"false\">1</｜DSML｜parameter><｜DSML｜parameter name=\"y\" string=\"false\">2</｜DSML｜parameter></｜DSML｜invoke>",
             "<tool_call>tap\n<arg_key>x</arg_key>\n<arg_value>1</arg_value>\n<arg_key>y</arg_key>\n<arg_value>2</arg_value>\n</tool_call>",
+            "<longcat_tool_call>tap\n<longcat_arg_key>x</longcat_arg_key>\n<longcat_arg_value>1</longcat_arg_value>\n<longcat_arg_key>y</longcat_arg_key>\n<longcat_arg_value>2</longcat_arg_value>\n</longcat_tool_call>",
+            "<xai:function_call name=\"tap\"><parameter name=\"x\">1</parameter><parameter name=\"y\">2</parameter></xai:function_call>",
+            "<steptml:invoke name=\"tap\"><steptml:parameter name=\"x\">1</steptml:parameter><steptml:parameter name=\"y\">2</steptml:parameter></steptml:invoke>",
             "<seed:tool_call><function=tap><parameter=x>1</parameter><parameter=y>2</parameter></function></seed:tool_call>",
         ] {
             assert_eq!(calls(reply), texts, "{reply}");

@@ -234,3 +234,39 @@ fn the_tool_is_as_recorded() {
     let tool = for_the_manual();
     insta::assert_snapshot!("task_tool", serde_json::to_string_pretty(&tool.to_json()).unwrap());
 }
+
+/// Clients pass schemas on to their models, and some models' servers refuse a list of tools for a
+/// keyword that they do not know.
+#[test]
+fn schemas_of_tools_have_only_keywords_that_all_models_take() {
+    const KEYWORDS: [&str; 13] = [
+        "type",
+        "properties",
+        "required",
+        "items",
+        "enum",
+        "description",
+        "default",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "minLength",
+        "maxLength",
+    ];
+    fn check(tool: &str, schema: &Map<String, Value>) {
+        for (keyword, value) in schema {
+            assert!(KEYWORDS.contains(&keyword.as_str()), "{tool}: {keyword}");
+            assert!(keyword != "type" || value.is_string(), "{tool}: {value}");
+        }
+        let inside = schema.get("properties").and_then(Value::as_object);
+        let inside = inside.into_iter().flat_map(Map::values).chain(schema.get("items"));
+        inside.filter_map(Value::as_object).for_each(|schema| check(tool, schema));
+    }
+    let mut tools = mobile::toolset().tools;
+    assert!(tools.iter().any(|tool| tool.name == "mobile_crashes"), "not all groups");
+    tools.push(for_the_manual());
+    for tool in tools {
+        check(&tool.name, &tool.schema);
+    }
+}

@@ -296,6 +296,9 @@ pub struct CrashList {
     pub crashes: Vec<Crash>,
     /// The phone's clock.
     pub now: String,
+    /// Why the log was not read to its end; `None` if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
 }
 
 /// The name that the launcher shows for an app.

@@ -332,7 +332,7 @@ fn every_outcome() -> Vec<Outcome> {
             message: text(),
         }]
         .into(),
-        CrashList { crashes: vec![crash], now: text() }.into(),
+        CrashList { crashes: vec![crash], now: text(), cut: None }.into(),
         vec![Notification {
             app: app(),
             key: text(),

@@ -1,7 +1,7 @@
 //! Crashes since a time of the phone's clock.
 
 use thumbwire_device::phone_time::{seconds_at, time_at};
-use thumbwire_device::{AppId, LogFilter, Priority};
+use thumbwire_device::{AppId, LogEntry, LogFilter, Priority};
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, CrashList, Failure, Outcome, Since};
@@ -34,6 +34,8 @@ impl AttachedDevice {
             Ok((now, logs.read_logs(&filter, MAX_ENTRIES).await?))
         };
         let (now, entries) = reading.await.map_err(|error| self.failed(&error))?;
+        let cut = entries.last().filter(|entry| entry.tag == LogEntry::NOTE);
+        let cut = cut.map(|note| note.message.clone());
         let first = match (given, since) {
             (None, Since::Ago(time)) => {
                 let back = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
@@ -49,7 +51,7 @@ impl AttachedDevice {
             is_since(&crash.time) && app.is_none_or(|app| crash.is_of(&app.0))
         });
         crashes.iter_mut().for_each(|crash| crash.time = whole_seconds(&crash.time));
-        Ok(Outcome::Crashes(CrashList { crashes, now }))
+        Ok(Outcome::Crashes(CrashList { crashes, now, cut }))
     }
 }
 

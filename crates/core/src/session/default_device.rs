@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use thumbwire_base::truncate;
 use thumbwire_device::{Identity, Platform};
 
@@ -70,17 +71,25 @@ impl SessionCall<'_> {
         devices
     }
 
-    /// Connects to the selected phone if it has an address, which no list announces. If that fails,
-    /// returns its id and state for the list.
-    pub(super) async fn connect_selected(&self) -> Result<Option<(String, String)>, Failure> {
-        let Some(id) = self.selected_device() else { return Ok(None) };
-        if self.session.connections.phones.unlisted(&id).is_none() {
-            return Ok(None);
+    /// Connects to the selected phone, and to those that the operator named, if they have an
+    /// address, which no list announces. Returns the ids and states of those that cannot be used.
+    pub(super) async fn connect_named(&self) -> Vec<(String, String)> {
+        let mut ids: Vec<String> = self.selected_device().into_iter().collect();
+        for id in &self.session.configured {
+            if !ids.contains(id) {
+                ids.push(id.clone());
+            }
         }
+        let asked = join_all(ids.into_iter().map(|id| self.connect_to(id))).await;
+        asked.into_iter().flatten().collect()
+    }
+
+    async fn connect_to(&self, id: String) -> Option<(String, String)> {
+        self.session.connections.phones.unlisted(&id)?;
         // Not the call's own phone: a phone that does not answer is part of the list.
         let connected = tokio::time::timeout(CONNECTING, self.session.connected(&id)).await;
         let state = match connected {
-            Ok(Ok(_)) => return Ok(None),
+            Ok(Ok(_)) => return None,
             Ok(Err(Failure { cause: Cause::DeviceNotAuthorized { .. }, .. })) => {
                 "unauthorized".into()
             }
@@ -91,7 +100,7 @@ impl SessionCall<'_> {
             },
             Err(_) => format!("not connected: no answer within {} s", CONNECTING.as_secs()),
         };
-        Ok(Some((id, truncate(&state, MAX_STATE))))
+        Some((id, truncate(&state, MAX_STATE)))
     }
 
     pub(super) async fn choose(

@@ -251,7 +251,12 @@ fn read_lists(all: &CommandOutput, user: &CommandOutput) -> Result<Vec<App>, Err
     let user: HashSet<&str> = read_list(user)?.into_iter().collect();
     let app = |name: &str| App { id: AppId(name.into()), system: !user.contains(name) };
     let mut seen = HashSet::new();
-    Ok(read_list(all)?.into_iter().filter(|name| seen.insert(*name)).map(app).collect())
+    let all = read_list(all)?;
+    if all.is_empty() {
+        // Android itself is an app.
+        return Err(Error::Failed { what: "list its apps", text: "it lists none".into() });
+    }
+    Ok(all.into_iter().filter(|name| seen.insert(*name)).map(app).collect())
 }
 
 /// Parses `pm list packages`: one line `package:NAME` each.
@@ -283,6 +288,7 @@ mod tests {
         assert_eq!(apps, [("com.b", false), ("android", true), ("com.a", false)]);
         let none = read_lists(&all, &output("", 0)).unwrap();
         assert!(none.iter().all(|app| app.system), "a phone without apps of its user");
+        assert!(read_lists(&output("", 0), &output("", 0)).is_err());
     }
 
     #[test]

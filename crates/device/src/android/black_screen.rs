@@ -10,7 +10,7 @@ use super::screen::capture_failed;
 use super::windows::{Window, braced, windows};
 use super::{Android, CommandOutput, ShellCommand};
 use crate::image::{Blackness, Effort, Pixels, blackness, may_be_black};
-use crate::{BlackReason, Device as _, Error, LockState, Screenshot};
+use crate::{BlackReason, Device as _, Error, Foreground, ForegroundApp, LockState, Screenshot};
 
 /// Prints the power manager's state, then the windows, in one round trip.
 fn blank_command() -> ShellCommand {
@@ -30,10 +30,13 @@ fn read_blank(text: &str) -> Option<BlackReason> {
     // The window with the focus; otherwise, as behind a dialog, the topmost one.
     let found = windows.iter().filter(secure).find(focused);
     let window = found.or_else(|| windows.iter().find(secure))?;
-    Some(BlackReason::Secure { window: window.title().chars().take(MAX_TITLE).collect() })
+    Some(BlackReason::Secure { window: short(window.title()) })
 }
 
-const MAX_TITLE: usize = 200;
+fn short(title: &str) -> String {
+    const MAX_TITLE: usize = 200;
+    title.chars().take(MAX_TITLE).collect()
+}
 
 impl Android {
     /// Takes the place of a screenshot that the phone did not make. Some phones refuse one of a
@@ -45,7 +48,8 @@ impl Android {
         let reason = match reason {
             Some(BlackReason::ScreenOff) => return Err(Error::Locked(LockState::ScreenOff)),
             Some(reason) => reason,
-            None if is_said => BlackReason::Secure { window: "in front".into() },
+            // Also without its flag in the report, the window in front is meant.
+            None if is_said => BlackReason::Secure { window: self.window_in_front().await },
             None => return Err(error),
         };
         let size = self.screen_size().await?;
@@ -55,6 +59,14 @@ impl Android {
         let image = pixels.write_png(Effort::Fast);
         let image = image.map_err(|error| capture_failed(&error))?;
         Ok(Screenshot { image, size, blank: Some(reason) })
+    }
+
+    async fn window_in_front(&self) -> String {
+        match self.read_front().await {
+            Ok(Foreground::App(ForegroundApp { app, screen })) => short(&format!("{app}/{screen}")),
+            Ok(Foreground::System { title }) => short(&title),
+            _ => "unknown".into(),
+        }
     }
 
     /// Adds the reason to a black screenshot. Asks the phone only if it is black.

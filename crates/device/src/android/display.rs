@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
+use crate::image::png_crc::SIGNATURE;
 use crate::{Error, Orientation, Panel, Size};
 
 impl Android {
@@ -51,14 +52,28 @@ impl Android {
             unnamed = Some(output);
         }
         let viewports = self.ask(viewports_command()).await?;
-        match (find_panel(&viewports.out), unnamed) {
-            (Some(panel), _) => self.fetch(screencap.then("-d").arg(panel)?).await,
-            // Newer phones list the panel in use first
-            // (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
-            (None, Some(message)) => Ok(message),
-            (None, None) => self.fetch(screencap).await,
+        if let Some(panel) = find_panel(&viewports.out) {
+            let output = self.fetch(screencap.clone().then("-d").arg(panel)?).await?;
+            // Some phones do not accept the id that they report.
+            if !is_unknown_panel(&output) {
+                return Ok(output);
+            }
+        }
+        // Newer phones list the panel in use first
+        // (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
+        match unnamed {
+            Some(output) => Ok(output),
+            None => self.fetch(screencap).await,
         }
     }
+}
+
+/// Whether `screencap -d` says that there is no such panel (AOSP, `screencap.cpp`: "Invalid display
+/// ID: …", "Display Id '…' is not valid.").
+fn is_unknown_panel(output: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(&output[..output.len().min(400)]).to_lowercase();
+    let is_picture = output.windows(SIGNATURE.len()).any(|part| part == SIGNATURE);
+    !is_picture && text.contains("display id") && text.contains("valid")
 }
 
 fn has_multiple_displays_warning(output: &[u8]) -> bool {

@@ -76,7 +76,7 @@ fn with_note(mut entries: Vec<LogEntry>, cut: Option<Error>) -> Result<Vec<LogEn
         (Some(error), None) => return Err(error),
         (Some(error), Some(last)) => entries.push(LogEntry {
             priority: Priority::Warn,
-            tag: "thumbwire".into(),
+            tag: LogEntry::NOTE.into(),
             message: format!("the log is cut off here: {error}"),
             ..last
         }),

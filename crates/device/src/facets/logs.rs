@@ -98,6 +98,11 @@ pub struct LogEntry {
     pub message: String,
 }
 
+impl LogEntry {
+    /// The tag of an entry of ours: a log that could not be read to its end says so at last.
+    pub const NOTE: &str = "thumbwire";
+}
+
 /// A log being followed. If dropped, it ends on the phone too.
 #[async_trait]
 pub trait LogStream: Send {

@@ -354,10 +354,11 @@ enum MatchMode {
     Contains,
 }
 
-/// The name in a resource id: what follows `package:id/`, or the `#` of a list. `None` if it has
-/// neither.
+/// The name in a resource id: what follows `package:id/`, `id/` or the `#` of a list. `None` if it
+/// has none of them.
 fn name_of_id(id: &str) -> Option<&str> {
-    id.split_once(":id/").map(|(_, name)| name).or_else(|| id.strip_prefix('#'))
+    let of_package = id.split_once(":id/").map(|(_, name)| name);
+    of_package.or_else(|| id.strip_prefix('#')).or_else(|| id.strip_prefix("id/"))
 }
 
 /// The letters and digits of an id or a name, in lower case.
@@ -410,7 +411,7 @@ impl<'a> SearchText<'a> {
         let is_name = match (name_of_id(self.as_given), name_of_id(id)) {
             (Some(given), None) => given == id,
             (None, Some(name)) => self.as_given == name,
-            (Some(given), Some(name)) => self.as_given.starts_with('#') && given == name,
+            (Some(given), Some(name)) => !self.as_given.contains(":id/") && given == name,
             (None, None) => false,
         };
         !id.is_empty() && (is_name || self.matches_as(id, MatchMode::Exact))
@@ -631,6 +632,8 @@ mod tests {
             ("com.x:id/total", "com.y:id/total", false),
             ("com.x:id/cart/total", "cart/total", true),
             ("com.x:id/total", "subtotal", false),
+            ("id/total", "com.x:id/total", true),
+            ("id/total", "total", true),
         ] {
             let tree = tree(id);
             let found = |result| if same { result } else { FindResult::None };

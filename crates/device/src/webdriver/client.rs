@@ -350,7 +350,7 @@ impl Shared {
             }
         }
         // Every command has a path.
-        Err(Error::Unreadable { command: command.route().name.into(), text: "no path".into() })
+        Err(unreadable(command, "no path"))
     }
 
     /// The session; creates one if there is none.
@@ -424,7 +424,10 @@ fn parse(
 pub(crate) fn unreadable(command: &Command, text: impl AsRef<str>) -> Error {
     let command = match command {
         Command::Session(SessionCommand::Execute { script }) => script.script.clone(),
-        command => command.route().name.into(),
+        command => {
+            let route = command.route();
+            format!("{} {}", route.method.as_str(), route.paths.first().unwrap_or(&"/"))
+        }
     };
     Error::Unreadable { command, text: excerpt(text.as_ref()) }
 }
@@ -458,6 +461,13 @@ fn refusal(platform: Platform, what: Operation, effect: Effect, failure: &WebDri
 mod tests {
     use super::*;
     use crate::SideEffect;
+
+    #[test]
+    fn unreadable_answer_is_named_by_its_path() {
+        let command = thumbwire_webdriver::ScreenCommand::AccessibleSource.into();
+        let error = unreadable(&command, "<html>").to_string();
+        assert_eq!(error, "cannot parse the output of `GET /wda/accessibleSource`: \"<html>\"");
+    }
 
     #[test]
     fn failures_tell_what_to_do_and_whether_something_happened() {

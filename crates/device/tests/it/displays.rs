@@ -54,6 +54,23 @@ async fn unknown_panel_keeps_the_first_screenshot() {
 }
 
 #[tokio::test]
+async fn refused_panel_is_not_named() {
+    let says = vec![
+        ("screencap -p", warned(png(1080, 2364))),
+        (
+            "screencap -p -d '4619827677550801152'",
+            b"Display Id '4619827677550801152' is not valid.\n".to_vec(),
+        ),
+        ("dumpsys display", VIEWPORTS.into()),
+    ];
+    let (_phone, device) = Scripted::attach(says).await;
+    for _ in 0..2 {
+        let picture = device.screenshot().await.unwrap();
+        assert_eq!(picture.size, Size { width: 1080, height: 2364 });
+    }
+}
+
+#[tokio::test]
 async fn phone_with_one_panel_gets_no_extra_command() {
     let (phone, device) = Scripted::attach(vec![("screencap -p", png(1080, 2400))]).await;
     device.screenshot().await.unwrap();

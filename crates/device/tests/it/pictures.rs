@@ -173,6 +173,14 @@ async fn refused_picture_of_a_secure_window_is_black_and_says_why() {
     let window = "com.bank/com.bank.Login".into();
     assert_eq!(picture.blank, Some(BlackReason::Secure { window }));
     assert_eq!(blackness(&picture.image, picture.size), Blackness::Whole);
+    // Without the flag in the report, the window with the focus is meant if the phone says secure.
+    let focus = b"  mCurrentFocus=Window{2b u0 com.bank/com.bank.Login}\n";
+    let phone = Parrot::saying([
+        ("screencap -p", b"Capturing of secure layers not allowed\n".to_vec()),
+        ("dumpsys power; dumpsys window -a", focus.to_vec()),
+        ("dumpsys window displays", size.to_vec()),
+    ]);
+    assert_eq!(phone.attach().await.screenshot().await.unwrap().blank, picture.blank);
     // Another reason is an error with the phone's words.
     let phone = Parrot::saying([("screencap -p", b"Capturing failed.\n".to_vec())]);
     let error = phone.attach().await.screenshot().await.unwrap_err().to_string();

@@ -74,7 +74,9 @@ fn several_named_phones_are_the_limit_and_none_is_the_default() {
     let listed = listed["structuredContent"]["devices"].as_array().unwrap().clone();
     let ids: Vec<&str> = listed.iter().map(|phone| phone["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["virtual", &address]);
-    assert_eq!(connected.load(Ordering::SeqCst), 0, "a list connects to nothing");
+    let state = listed[1]["state"].as_str().unwrap();
+    assert!(state.starts_with("not connected: "), "{state}");
+    assert_ne!(connected.load(Ordering::SeqCst), 0, "a list connects to the named phones");
     let refused = server.say("mobile_get_device_info", json!({}));
     assert_eq!(
         refused,

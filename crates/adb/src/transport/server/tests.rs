@@ -55,7 +55,7 @@ async fn server_messages_map_to_error_kinds() {
         .await;
     check(
         "FAIL0018device still authorizing",
-        Error::Offline { serial: serial(), state: "still authorizing".into() },
+        Error::Unauthorized { reason: "device still authorizing".into() },
     )
     .await;
     check(

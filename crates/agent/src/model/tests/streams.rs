@@ -1,5 +1,9 @@
 //! Parsing of responses and streams.
 
+use std::io::Read as _;
+
+use flate2::Compression;
+use flate2::read::GzEncoder;
 use serde_json::{Value, json};
 
 use super::endpoint::{CannedResponse, End, Server};
@@ -185,10 +189,38 @@ async fn all_response_formats_parse() {
         // The server reported no usage, only an answer.
         assert_eq!((answer.usage.calls, answer.usage.input_tokens), (1, 0));
     }
+    // A reply that the server took for the reasoning, or for a part of it.
+    for reasoning in ["{\"a\": 1}", "maybe {\"b\": 2}\n</think>\n{\"a\": 1}"] {
+        let body = whole(json!({ "content": null, "reasoning_content": reasoning }), "stop");
+        let server = Server::giving([CannedResponse::json(200, &body)]).await;
+        assert_eq!(asked(BOTH[0], &server).await.0.unwrap().text, reasoning);
+    }
     // A stream with another content type.
     let given = CannedResponse::new(200, "text/plain", openai().concat());
     let server = Server::giving([given]).await;
     assert_eq!(asked(BOTH[0], &server).await.0.unwrap().text, "Grüße 👍");
+}
+
+#[tokio::test]
+async fn compressed_answer_that_nobody_asked_for_is_read() {
+    let zipped = |text: String| {
+        let mut zipped = Vec::new();
+        GzEncoder::new(text.as_bytes(), Compression::fast()).read_to_end(&mut zipped).unwrap();
+        Bytes::from(zipped)
+    };
+    let whole = json!({ "choices": [{ "message": { "content": "Grüße 👍" } }] }).to_string();
+    for (kind, body) in [("application/json", whole), ("text/event-stream", openai().concat())] {
+        let mut given = CannedResponse::new(200, kind, "").with("content-encoding", "gzip");
+        given.pieces = vec![zipped(body)];
+        let server = Server::giving([given]).await;
+        assert_eq!(asked(BOTH[0], &server).await.0.unwrap().text, "Grüße 👍", "{kind}");
+    }
+    let refusal = json!({ "error": { "message": "no such model" } }).to_string();
+    let mut given = CannedResponse::new(404, "application/json", "");
+    given.pieces = vec![zipped(refusal)];
+    let server = Server::giving([given]).await;
+    let error = asked(BOTH[0], &server).await.0.unwrap_err();
+    assert!(error.reason.contains("no such model"), "{}", error.reason);
 }
 
 #[tokio::test]

@@ -273,7 +273,8 @@ async fn notifications_crashes_and_labels_are_redacted() {
         what: secret.clone(),
         excerpt: vec![secret.clone()],
     };
-    let crashes = Outcome::Crashes(CrashList { crashes: vec![crash], now: String::new() });
+    let crashes =
+        Outcome::Crashes(CrashList { crashes: vec![crash], now: String::new(), cut: None });
     let read = Action::ReadCrashes { since: Since::Ago(Duration::from_secs(9)), app: None };
     let (done, _) = asked(Phone::answering(Ok(crashes)), read).await;
     let Ok(Outcome::Crashes(CrashList { crashes, .. })) = &done else { panic!("{done:?}") };

@@ -186,7 +186,7 @@ async fn text_is_never_typed_by_way_of_a_button() {
     for into in [Target::text("Send"), e2] {
         let (done, touched) = touched(chat(), into).await;
         let expected =
-            "it is not a text field; text fields on this screen: e1 \"See you\" at [0,0][100,40]";
+            "it is not a text field; text fields on this screen: e1 \"Reply\" at [0,0][100,40]";
         assert_eq!((reason(done).as_str(), touched), (expected, vec![]));
     }
     // Without a field, only what speaks of searching may open one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use thumbwire_base::sanitize;
 use thumbwire_base::truncate;
-use thumbwire_base::visible::{name, quoted};
+use thumbwire_base::visible::{name, quoted, visible};
 use thumbwire_device::{LogEntry, LogFilter, Priority};
 
 use super::apps::app_id;
@@ -86,10 +86,13 @@ pub(super) fn parse_crashes(asked: &CrashesArgs) -> Result<request::ReadCrashes,
 
 /// A crash begins at the start of a line; what the app wrote about it is in quotes.
 pub(super) fn render_crashes(_: &CrashesArgs, result: CrashList) -> Reply {
-    let CrashList { crashes, now } = result;
+    let CrashList { crashes, now, cut } = result;
     let mut text: String = crashes.iter().map(report).collect();
     if crashes.is_empty() {
         text = "No crashes in the log\n".into();
+    }
+    if let Some(reason) = cut {
+        text += &format!("Later ones may be missing: {}\n", visible(&reason));
     }
     Reply::text(format!("{text}It is {} on the phone", sanitize(&now, 40)))
 }
@@ -110,4 +113,23 @@ fn report(crash: &Crash) -> String {
         text.push_str(&format!(" | {}\n", quoted(&sanitize(line, MAX_LINE))));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toolset::Content;
+
+    #[test]
+    fn crashes_of_a_cut_log_say_so() {
+        let cut = Some("the log is cut off here: \"read: unexpected EOF!\"".into());
+        let result = CrashList { crashes: Vec::new(), now: "2024-03-05T10:00:00".into(), cut };
+        let arguments = serde_json::from_str("{}").unwrap();
+        let reply = render_crashes(&arguments, result);
+        let [Content::Text(text)] = &reply.content[..] else { panic!("{reply:?}") };
+        assert_eq!(
+            text,
+            "No crashes in the log\nLater ones may be missing: the log is cut off here: \"read: unexpected EOF!\"\nIt is 2024-03-05T10:00:00 on the phone"
+        );
+    }
 }

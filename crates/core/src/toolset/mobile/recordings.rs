@@ -46,7 +46,9 @@ pub(super) fn render_stop(_: &StopArgs, recordings: Vec<RecordingInfo>) -> Reply
         return Reply::text("Nothing is being recorded");
     }
     let lines: Vec<String> = recordings.iter().map(stopped).collect();
-    Reply::text(lines.join("\n"))
+    let text = lines.join("\n");
+    let is_stopped = recordings.iter().any(|recording| recording.unstopped.is_none());
+    if is_stopped { Reply::text(text) } else { Reply::error(text) }
 }
 
 fn stopped(recording: &RecordingInfo) -> String {
@@ -65,4 +67,33 @@ fn stopped(recording: &RecordingInfo) -> String {
 
 fn with_warnings(text: String, recording: &RecordingInfo) -> String {
     recording.warnings.iter().fold(text, |text, warning| format!("{text}\n{warning}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_that_could_not_be_stopped_are_an_error() {
+        let recording = |unstopped: Option<&str>| RecordingInfo {
+            id: "r".into(),
+            name: "r.mp4".into(),
+            on_phone: "/sdcard/r.mp4".into(),
+            running: Duration::from_secs(1),
+            duration: Duration::from_secs(180),
+            bit_rate: None,
+            size: None,
+            process: 1,
+            warnings: Vec::new(),
+            unstopped: unstopped.map(Into::into),
+            local_file: None,
+        };
+        let (ended, lost) = (recording(None), recording(Some("the encoder failed")));
+        let stop = StopArgs { recording: None };
+        let render = |all: &[&RecordingInfo]| {
+            render_stop(&stop, all.iter().map(|&one| one.clone()).collect()).is_error
+        };
+        assert!(render(&[&lost]) && render(&[&lost, &lost]));
+        assert!(!render(&[]) && !render(&[&ended]) && !render(&[&ended, &lost]));
+    }
 }

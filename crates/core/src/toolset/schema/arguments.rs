@@ -41,15 +41,17 @@ fn read_object(
     }
 }
 
-/// Whether a value stands for "not given": null, or a text without content where no text, or one of
-/// a few, is expected.
+/// Whether a value stands for "not given": null, or a text without content, or with a word for it,
+/// where no text, or one of a few, is expected.
 fn says_nothing(property: Option<&Value>, value: &Value) -> bool {
+    let is_nothing = |text: &str| matches!(text.trim(), "" | "null" | "None" | "undefined");
     match value {
         Value::Null => true,
-        Value::String(text) if text.trim().is_empty() => property.is_some_and(|property| {
+        Value::String(text) if is_nothing(text) => property.is_some_and(|property| {
             let kinds = kinds(property);
             let takes_text = kinds.is_empty() || kinds.contains(&"string");
-            !takes_text || !choices(property).is_empty()
+            let choices = choices(property);
+            !takes_text || !choices.is_empty() && !choices.contains(&text.as_str())
         }),
         _ => false,
     }
@@ -71,6 +73,14 @@ fn read_value(property: &Value, value: &mut Value, definitions: Option<&Value>, 
         return read_value(definition, value, definitions, depth + 1);
     }
     let kinds = kinds(property);
+    if !kinds.is_empty() && !kinds.contains(&"array") {
+        // A list of one item is that item.
+        if let Value::Array(items) = value
+            && let [only] = &mut items[..]
+        {
+            *value = only.take();
+        }
+    }
     if !kinds.iter().any(|kind| is_a(kind, value))
         && let [read] = &readings(&kinds, property, value)[..]
     {
@@ -80,7 +90,8 @@ fn read_value(property: &Value, value: &mut Value, definitions: Option<&Value>, 
         Value::String(text) => {
             let choices = choices(property);
             if !choices.is_empty() && !choices.contains(&text.as_str()) {
-                let meant = choices.iter().find(|choice| plain(choice) == plain(text));
+                let given = plain(text.trim().trim_matches(['"', '\'']));
+                let meant = choices.iter().find(|choice| plain(choice) == given);
                 meant.into_iter().for_each(|choice| *text = (*choice).to_owned());
             }
         }
@@ -106,6 +117,9 @@ fn read_value(property: &Value, value: &mut Value, definitions: Option<&Value>, 
 /// What a value of another type means as one of these types.
 fn readings(kinds: &[&str], property: &Value, value: &Value) -> Vec<Value> {
     let parsed = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
+    // A number or boolean that was written as text twice.
+    let inner = value.as_str().and_then(parsed).filter(Value::is_string);
+    let value = inner.as_ref().unwrap_or(value);
     let read = |kind: &str| -> Option<Value> {
         Some(match (kind, value) {
             ("integer", Value::String(text)) => match text.trim().parse::<i64>() {
@@ -219,6 +233,13 @@ mod tests {
             ("on", json!(1), json!(true)),
             ("way", json!(" LEFT "), json!("left")),
             ("way", json!("Way-Out"), json!("way_out")),
+            ("way", json!("\"left\""), json!("left")),
+            ("way", json!(["Left"]), json!("left")),
+            ("x", json!([5]), json!(5)),
+            ("x", json!(["5"]), json!(5)),
+            ("x", json!("\"5\""), json!(5)),
+            ("on", json!("\"true\""), json!(true)),
+            ("text", json!(["a"]), json!("a")),
             ("text", json!(5), json!("5")),
             ("text", json!(12.0), json!("12")),
             ("text", json!(true), json!("true")),
@@ -248,7 +269,10 @@ mod tests {
             ("text", json!("5")),
             ("text", json!("")),
             ("text", json!(null)),
-            ("text", json!(["a"])),
+            ("text", json!(["a", "b"])),
+            ("text", json!("\"5\"")),
+            ("text", json!("null")),
+            ("x", json!([1, 2])),
             ("steps", json!("tap")),
             ("more", json!("{")),
             ("any", json!("5")),
@@ -269,6 +293,9 @@ mod tests {
             ("way", json!("")),
             ("tags", json!("")),
             ("more", json!("")),
+            ("x", json!("null")),
+            ("on", json!("None")),
+            ("way", json!("undefined")),
             ("unknown", json!(null)),
         ] {
             assert_eq!(read(name, given.clone()), None, "{name}: {given}");

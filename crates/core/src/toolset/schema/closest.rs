@@ -20,6 +20,10 @@ fn distance(name: &str, known: &str) -> Option<usize> {
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
     };
     let (name, known) = (plain(name), plain(known));
+    // Lists show refs, and other servers name elements so.
+    if known == "elementid" && ["ref", "uid", "selector", "locator"].contains(&&*name) {
+        return Some(0);
+    }
     let edits = osa_distance(&name, &known);
     if edits <= name.len().min(known.len()) / 3 {
         return Some(edits);
@@ -43,6 +47,7 @@ mod tests {
         check("elementId", Some("element_id"));
         check("elment_text", Some("element_text"));
         check("id", Some("element_id"));
+        check("ref", Some("element_id"));
         check("clear_existing", Some("clear"));
         check("CLEAR", Some("clear"));
         check("submit", None);

@@ -297,7 +297,7 @@ async fn arguments_are_validated_before_the_call() {
     let toolset = served(&phones, any());
     for (arguments, reason) in [
         (json!({}), "`text` is required"),
-        (json!({ "text": [7] }), "must be a string"),
+        (json!({ "text": [7, 8] }), "must be a string"),
         (json!({ "texts": "x" }), "texts"),
     ] {
         let output = say(&toolset, &phones, "app_notes_add", arguments).await;
