@@ -48,6 +48,8 @@ fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
     man.render(&mut page)?;
     files::make_folder(folder)?;
     files::write(&folder.join(man.get_filename()), &page)?;
-    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
-    below.into_iter().try_for_each(|below| write_pages(below, folder))
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write_pages(below, folder)?;
+    }
+    Ok(())
 }
