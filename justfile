@@ -105,6 +105,10 @@ helper:
 static:
     .ci/static
 
+# The packages of this commit, into OUT
+packages out='target/packages':
+    packages/build {{out}}
+
 # What CI runs for every change, with the real programs (needs root); `just ci full` for everything
 ci *tier:
     .ci/run {{tier}}

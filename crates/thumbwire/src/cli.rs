@@ -8,6 +8,7 @@ mod app_tools;
 #[cfg(feature = "appium")]
 mod appium_flags;
 mod call;
+mod completions;
 #[cfg(all(feature = "agent", feature = "virtual-phone"))]
 mod demo;
 mod devices;
@@ -23,6 +24,7 @@ mod fleet_flags;
 mod flow_files;
 #[cfg(feature = "agent")]
 mod flow_view;
+mod health;
 mod helper_flag;
 #[cfg(feature = "ios")]
 mod ios_flags;
@@ -184,6 +186,14 @@ enum CliCommand {
     Skill(skill::Arguments),
     /// Show the settings of the environment and the configuration file.
     Config(show_config::Arguments),
+    /// Print a script that completes commands and options in a shell.
+    Completions(completions::Arguments),
+    /// Check that a server with `--http` answers.
+    #[command(hide = true)]
+    Health(health::Arguments),
+    /// Write the manual pages.
+    #[command(hide = true)]
+    Man(completions::ManArguments),
 }
 
 impl CliCommand {
@@ -426,6 +436,9 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         #[cfg(feature = "agent")]
         CliCommand::Skill(arguments) => skill::run(arguments),
         CliCommand::Config(arguments) => show_config::run(&arguments, config),
+        CliCommand::Completions(arguments) => completions::run(&arguments),
+        CliCommand::Health(arguments) => health::run(&arguments),
+        CliCommand::Man(arguments) => completions::man(&arguments),
     }
 }
 

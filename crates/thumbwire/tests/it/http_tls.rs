@@ -16,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use crate::http_support::{Served, Wire, initialize};
+use crate::support::thumbwire;
 
 /// A new self-signed pair in the folder.
 fn pair(folder: &Path) -> Arc<Tls> {
@@ -374,4 +375,23 @@ mod program {
         assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_tells_whether_a_server_answers_with_or_without_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = Served::start(Access::Everyone).await;
+    let secure = Served::secure(pair(folder.path()), Access::Everyone).await;
+    let health = |address: SocketAddr| {
+        let ended = thumbwire().args(["health", &address.to_string()]).output().unwrap();
+        let said = [ended.stdout, ended.stderr].concat();
+        (ended.status.code().unwrap(), String::from_utf8(said).unwrap())
+    };
+    for server in [&plain, &secure] {
+        assert_eq!(health(server.address), (0, "ok\n".to_owned()));
+    }
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (code, said) = health(address);
+    assert_eq!(code, 1);
+    assert!(said.contains("no server answers at 127.0.0.1:"), "{said}");
 }

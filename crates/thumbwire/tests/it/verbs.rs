@@ -18,7 +18,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 }
 
 /// The commands whose help is a golden.
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 25] = [
     "",
     "serve",
     "run",
@@ -43,6 +43,7 @@ const VERBS: [&str; 24] = [
     "fleet demo",
     "trace",
     "trace to-flow",
+    "completions",
 ];
 
 #[test]
@@ -52,6 +53,24 @@ fn help_matches_snapshot() {
         let (out, _, code) = said(&run(&arguments));
         assert_eq!(code, Some(0));
         insta::assert_snapshot!(format!("help_{}", verb.replace(' ', "_")), out);
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_have_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, err, code) = said(&run(&["man", folder.path().to_str().unwrap()]));
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    let scripts = ["bash", "elvish", "fish", "powershell", "zsh"];
+    let scripts = scripts.map(|shell| said(&run(&["completions", shell])).0);
+    for verb in VERBS.iter().filter(|verb| !verb.is_empty()) {
+        let last = verb.split(' ').next_back().unwrap();
+        for script in &scripts {
+            assert!(script.contains(last), "{verb}: {script}");
+        }
+        let page = folder.path().join(format!("thumbwire-{}.1", verb.replace(' ', "-")));
+        let page = fs::read_to_string(&page).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
+        assert!(page.contains(&format!("thumbwire {verb}").replace('-', "\\-")), "{page}");
     }
 }
 
