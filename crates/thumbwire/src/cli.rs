@@ -7,6 +7,7 @@
 mod app_tools;
 #[cfg(feature = "appium")]
 mod appium_flags;
+mod by_hand;
 mod call;
 #[cfg(all(feature = "agent", feature = "virtual-phone"))]
 mod demo;
@@ -50,6 +51,7 @@ mod run_setup;
 mod screen;
 mod screenshot_size;
 mod serve;
+mod session;
 mod settings;
 mod show_config;
 mod shutdown;
@@ -148,6 +150,30 @@ enum CliCommand {
     /// can be read, how long a look takes, whether the helper starts. It taps and types nothing.
     /// Exit code 1 if there is a problem.
     Doctor(doctor::Arguments),
+    /// Print what is on the screen: a line per element, with refs to act on.
+    Look(by_hand::ByHand<by_hand::Look>),
+    /// Tap an element or a point, and print what changed.
+    Tap(by_hand::ByHand<by_hand::Tap>),
+    /// Type a text, and print what changed.
+    Type(by_hand::ByHand<by_hand::Type>),
+    /// Press a key, and print what changed.
+    Press(by_hand::ByHand<by_hand::Press>),
+    /// Scroll, and print what changed.
+    Scroll(by_hand::ByHand<by_hand::Scroll>),
+    /// Launch an app, and print its screen.
+    Launch(by_hand::ByHand<by_hand::Launch>),
+    /// Wait for an element, an app, or until nothing moves.
+    Wait(by_hand::ByHand<by_hand::Wait>),
+    /// Take a screenshot.
+    Shot(by_hand::ByHand<by_hand::Shot>),
+    /// Do several steps, until one fails, and print what changed.
+    Do(by_hand::ByHand<by_hand::Do>),
+    /// Show or end the session that keeps the refs of these commands.
+    ///
+    /// The first of `look`, `tap`, `type`, `press`, `scroll`, `launch`, `wait`, `shot` and `do`
+    /// starts it: a process of your own, which no other user can reach, and which ends after 15
+    /// minutes without a command.
+    Session(session::Arguments),
     /// Call a single tool.
     ///
     /// If a call rotates the screen, the screen stays rotated for later calls. The next `serve`
@@ -402,6 +428,16 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::Screen(arguments) => screen::run(arguments, config).await,
         CliCommand::Devices(arguments) => devices::run(arguments, config).await,
         CliCommand::Doctor(arguments) => doctor::run(arguments, config).await,
+        CliCommand::Look(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Tap(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Type(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Press(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Scroll(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Launch(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Wait(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Shot(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Do(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Session(arguments) => session::run(arguments, config).await,
         CliCommand::Call(arguments) => call::run(arguments, config).await,
         CliCommand::Tools(arguments) => tools::run(&arguments),
         CliCommand::AppTools(arguments) => app_tools::run(arguments, config).await,
@@ -514,7 +550,7 @@ fn with_virtual(
 ///
 /// # Errors
 /// As [`PhoneSources::applied_to`].
-fn session(
+fn open_session(
     config: &Config,
     device: DeviceFlags,
     options: SessionOptions,

@@ -6,6 +6,7 @@
 //! | `ADB_SERVER_SOCKET` | address of the adb server, `tcp:HOST:PORT` |
 //! | `HOME` | holds adb's key in `.android/adbkey`; created when a directly connected phone asks for one |
 //! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token`, the trusted app tools in `thumbwire/app-tools.json`, which program acts on which phone in `thumbwire/phones` and the files that `serve` saves in `thumbwire/out` (default: `HOME/.local/state`) |
+//! | `XDG_RUNTIME_DIR` | holds the socket of the session of short commands in `thumbwire` (default: `session` beside the HTTP token) |
 //! | `THUMBWIRE_ALLOW_APP_TOOLS` | apps whose own tools may be called, comma-separated, in addition to `--allow-app-tools` |
 //! | `LOGNAME` or `USER`, and `HOSTNAME` | name that a phone displays for adb's key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | host and port of the adb server, if `ADB_SERVER_SOCKET` is not set; default `localhost` and 5037 |
@@ -56,6 +57,8 @@ pub struct Config {
     pub state: Option<PathBuf>,
     /// File with the token that HTTP clients must send; `None` without a home directory.
     pub token: Option<PathBuf>,
+    /// Folder of the session of short commands; `None` without a home directory.
+    pub session: Option<PathBuf>,
     /// File with the trusted app tools; `None` without a home directory.
     pub app_tools: Option<PathBuf>,
     /// Apps whose tools may be called: packages or patterns, unchecked.
@@ -176,6 +179,15 @@ pub fn program() -> String {
     path.map_or("thumbwire".into(), |path| crate::shell_quote::shell_quote(&path))
 }
 
+/// The file of this program.
+///
+/// # Errors
+/// The system's.
+#[cfg(unix)]
+pub fn program_file() -> std::io::Result<PathBuf> {
+    env::current_exe()
+}
+
 /// The arguments of this process, without its name. Arguments that are not UTF-8 are skipped.
 pub fn command_line() -> Vec<String> {
     whole_command_line().into_iter().skip(1).filter_map(|word| word.into_string().ok()).collect()
@@ -208,6 +220,7 @@ impl Config {
             adb_server: adb_server(&var)?,
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
             token: state.as_ref().map(|folder| folder.join("token")),
+            session: session(&var).or_else(|| state.as_ref().map(|folder| folder.join("session"))),
             app_tools: state.as_ref().map(|folder| folder.join("app-tools.json")),
             state,
             allowed_apps: split_list(&var("THUMBWIRE_ALLOW_APP_TOOLS").unwrap_or_default()),
@@ -329,6 +342,12 @@ fn log_filter(level: &str) -> Result<String, String> {
 fn state(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = var("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = named.or_else(|| var("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    folder.map(|folder| folder.join("thumbwire"))
+}
+
+/// Our folder for sockets (XDG Base Directory Specification 0.8).
+fn session(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let folder = var("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     folder.map(|folder| folder.join("thumbwire"))
 }
 

@@ -11,7 +11,9 @@ use thumbwire_core::session::SessionOptions;
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
 use super::screenshot_size::ScreenshotSize;
-use super::{CliError, DeviceFlags, devices, phones, print, print_error, session, watch_screen};
+use super::{
+    CliError, DeviceFlags, devices, open_session, phones, print, print_error, watch_screen,
+};
 use crate::config::Config;
 use thumbwire_core::action::{Call, SnapshotOptions, TypedPerform as _, request};
 use thumbwire_core::snapshot::{OutlineDetail, Snapshot, outline};
@@ -70,7 +72,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             let config = &arguments.device.sources.applied_to(config)?;
             let shared = super::leasing(config, "thumbwire screen").await?;
             let options = SessionOptions { keep_orientation: true, ..shared };
-            let session = session(config, arguments.device, options)?;
+            let session = open_session(config, arguments.device, options)?;
             let request = request::Snapshot(SnapshotOptions::default());
             let snapshot = session.request(&Call::with_timeout(BUDGET), request).await;
             session.end().await;

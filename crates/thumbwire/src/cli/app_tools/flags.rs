@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::{CliError, DeviceFlags, leasing, session};
+use super::super::{CliError, DeviceFlags, leasing, open_session};
 use crate::config::Config;
 use thumbwire_core::app_tools::{AppToolOptions, FileStore, TrustRules};
 use thumbwire_core::session::{Session, SessionOptions};
@@ -42,7 +42,7 @@ impl AppToolsFlags {
         let config = &self.device.sources.applied_to(config)?;
         let shared = leasing(config, "thumbwire app-tools").await?;
         let options = SessionOptions { app_tools, keep_orientation: true, ..shared };
-        session(config, self.device, options)
+        open_session(config, self.device, options)
     }
 }
 
