@@ -29,6 +29,8 @@ mod helper_flag;
 mod ios_flags;
 #[cfg(feature = "agent")]
 mod live;
+mod log_flag;
+mod mcp;
 #[cfg(feature = "agent")]
 mod model_flags;
 #[cfg(feature = "fleet")]
@@ -57,8 +59,13 @@ mod show_config;
 mod shutdown;
 #[cfg(feature = "agent")]
 mod skill;
+mod skill_documents;
 #[cfg(feature = "agent")]
 mod skill_flags;
+#[cfg(feature = "agent")]
+mod skill_install;
+#[cfg(feature = "agent")]
+mod skill_text;
 mod style;
 #[cfg(feature = "agent")]
 mod styled_output;
@@ -82,6 +89,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 #[cfg(feature = "virtual-phone")]
@@ -106,6 +114,7 @@ use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{self, ObserveMode, Toolset, android};
 use thumbwire_device::android::HelperMode;
 
+use log_flag::LogFlag;
 use screenshot_size::ScreenshotSize;
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such phone, app or element, 4 a limit was reached, \
@@ -128,6 +137,8 @@ struct Cli {
 enum CliCommand {
     /// Serve phone tools to MCP clients, over stdio or HTTP.
     Serve(Box<serve::Arguments>),
+    /// Give phones to an MCP client: Claude, Codex, Cursor, VS Code, Windsurf, Zed.
+    Mcp(mcp::Arguments),
     /// Work towards a goal on a phone with a model.
     #[cfg(feature = "agent")]
     Run(Box<run::Arguments>),
@@ -200,7 +211,7 @@ enum CliCommand {
     Fleet(fleet::Arguments),
     /// Show or export a recorded run.
     Trace(trace::Arguments),
-    /// Save runs as skills, and show and check skills.
+    /// Teach other agents to use phones; save runs as skills, and show and check them.
     #[cfg(feature = "agent")]
     Skill(skill::Arguments),
     /// Show the settings of the environment and the configuration file.
@@ -208,6 +219,22 @@ enum CliCommand {
 }
 
 impl CliCommand {
+    /// What `-v` asks to log, of the verbs that have it as such.
+    fn log_flag(&self) -> LogFlag {
+        match self {
+            Self::Serve(arguments) => arguments.log,
+            Self::Screen(arguments) => arguments.log,
+            Self::Devices(arguments) => arguments.log,
+            Self::Call(arguments) => arguments.log,
+            Self::Session(arguments) => arguments.log(),
+            #[cfg(feature = "fleet")]
+            Self::Node(arguments) => arguments.log,
+            #[cfg(all(feature = "agent", feature = "fleet"))]
+            Self::Work(arguments) => arguments.log,
+            _ => LogFlag::default(),
+        }
+    }
+
     /// What is logged unless `LOG_LEVEL` says otherwise. Verbs that show a run tell what goes wrong
     /// in their own output, and log lines between its lines would only repeat it.
     fn default_log(&self) -> &'static str {
@@ -227,6 +254,15 @@ impl CliCommand {
         }
     }
 }
+
+/// The heading of the flags that say where phones are, and how they are used.
+const PHONES: &str = "Phones";
+
+/// The heading of the flags that say what may be done.
+const PERMISSIONS: &str = "Permissions";
+
+/// The heading of the flags that say what is written, and where.
+const FILES: &str = "Files";
 
 /// Where phones are that no adb server lists.
 #[derive(Clone, Default, clap::Args)]
@@ -287,11 +323,6 @@ struct DeviceFlags {
     /// [default: the only one connected]
     #[arg(short, long, value_name = "ID")]
     device: Option<String>,
-    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models
-    /// look at. All coordinates are pixels of the screenshot [default: full; auto for `serve` with
-    /// the `mobile` tools]
-    #[arg(long, value_name = "SIZE")]
-    screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     sources: PhoneSources,
 }
@@ -360,8 +391,11 @@ fn exit_code(cause: &Cause) -> u8 {
 /// Runs the program.
 pub fn main() -> ExitCode {
     keep_files_private();
+    if config::command_line().is_empty() {
+        return print(NEXT).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let ended = start().and_then(|(arguments, config)| {
-        log_to_stderr(&config, arguments.verb.default_log())?;
+        log_to_stderr(&config, &arguments.verb)?;
         let runtime =
             tokio::runtime::Runtime::new().map_err(|e| CliError::failed(e.to_string()))?;
         let ended = runtime.block_on(run(arguments.verb, &config));
@@ -385,6 +419,7 @@ fn start() -> Result<(Cli, Config), CliError> {
     let parsed = match Cli::try_parse_from(&line) {
         // Help is there also when the file cannot be read.
         Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => suggesting(error).exit(),
         parsed => parsed,
     };
     let file = config::config_file().map_err(CliError::usage)?;
@@ -407,6 +442,48 @@ fn start() -> Result<(Cli, Config), CliError> {
     Ok((arguments, config))
 }
 
+/// What a user who types only the program's name can do next.
+const NEXT: &str = "\
+Lets programs use phones. What to do next:
+
+  thumbwire demo                         see it work on the built-in virtual phones
+  thumbwire look --device virtual        use a phone from the shell: look, tap, type …
+  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
+
+`thumbwire doctor` checks your own phone, `thumbwire --help` lists all commands.
+";
+
+/// Commands of other programs, and ours for the same.
+const SYNONYMS: [(&str, &str); 14] = [
+    ("adb", "phone"),
+    ("click", "tap"),
+    ("dump", "look"),
+    ("emulator", "phone"),
+    ("input", "type"),
+    ("list", "devices"),
+    ("ls", "devices"),
+    ("open", "launch"),
+    ("screenshot", "shot"),
+    ("server", "serve"),
+    ("snapshot", "look"),
+    ("start", "launch"),
+    ("swipe", "scroll"),
+    ("tree", "look"),
+];
+
+/// The error for an unknown command, with the one that other programs call so.
+fn suggesting(mut error: clap::Error) -> clap::Error {
+    let wrong = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(wrong)) => wrong.to_lowercase(),
+        _ => return error,
+    };
+    if let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| *theirs == wrong) {
+        let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, suggested);
+    }
+    error
+}
+
 /// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a
 /// phone's screen.
 fn keep_files_private() {
@@ -417,6 +494,7 @@ fn keep_files_private() {
 async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
     match verb {
         CliCommand::Serve(arguments) => serve::run(*arguments, config).await,
+        CliCommand::Mcp(arguments) => mcp::run(arguments).await,
         #[cfg(feature = "agent")]
         CliCommand::Run(arguments) => run::run(*arguments, config).await,
         #[cfg(feature = "agent")]
@@ -459,8 +537,9 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
 }
 
 /// Logs go to stderr: stdout belongs to the protocol or to the command's result.
-fn log_to_stderr(config: &Config, default: &str) -> Result<(), CliError> {
-    let log = config.log.as_deref().unwrap_or(default);
+fn log_to_stderr(config: &Config, verb: &CliCommand) -> Result<(), CliError> {
+    let log = verb.log_flag().filter().or(config.log.as_deref());
+    let log = log.unwrap_or_else(|| verb.default_log());
     let filter: Targets = log
         .parse()
         .map_err(|error| CliError::usage(format!("invalid log filter {log:?}: {error}")))?;
@@ -553,11 +632,12 @@ fn with_virtual(
 fn open_session(
     config: &Config,
     device: DeviceFlags,
+    screenshot_size: Option<ScreenshotSize>,
     options: SessionOptions,
 ) -> Result<Session, CliError> {
     let config = device.sources.applied_to(config)?;
     let phones = phones(&config, device.device.as_deref());
-    Ok(session_with(phones, device.device, device.screenshot_size, options))
+    Ok(session_with(phones, device.device, screenshot_size, options))
 }
 
 /// How long a client keeps a phone after its last act. A model thinks for a few seconds between two

@@ -3,6 +3,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing`; without it `RUST_LOG` counts |
+//! | `XDG_CONFIG_HOME`, `APPDATA`, `USERPROFILE` | where MCP clients keep their configuration, for `mcp install` |
 //! | `ADB_SERVER_SOCKET` | address of the adb server, `tcp:HOST:PORT` |
 //! | `HOME` | holds adb's key in `.android/adbkey`; created when a directly connected phone asks for one |
 //! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token`, the trusted app tools in `thumbwire/app-tools.json`, which program acts on which phone in `thumbwire/phones` and the files that `serve` saves in `thumbwire/out` (default: `HOME/.local/state`) |
@@ -33,6 +34,7 @@ use std::fmt;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::client_config::SettingsFolders;
 use file::{ConfigFile, GENERAL};
 #[cfg(feature = "appium")]
 use thumbwire_base::files;
@@ -183,9 +185,22 @@ pub fn program() -> String {
 ///
 /// # Errors
 /// The system's.
-#[cfg(unix)]
 pub fn program_file() -> std::io::Result<PathBuf> {
     env::current_exe()
+}
+
+/// The folders of the user in which other programs keep their settings; `None` without a home
+/// directory.
+pub fn settings_folders() -> Option<SettingsFolders> {
+    let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let home = PathBuf::from(option(variable)?);
+    let settings = match (cfg!(windows), cfg!(target_os = "macos")) {
+        (true, _) => option("APPDATA").map(PathBuf::from),
+        (_, true) => Some(home.join("Library/Application Support")),
+        _ => option("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()),
+    };
+    let settings = settings.unwrap_or_else(|| home.join(".config"));
+    Some(SettingsFolders { home, settings })
 }
 
 /// The arguments of this process, without its name. Arguments that are not UTF-8 are skipped.

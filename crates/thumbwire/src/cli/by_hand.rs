@@ -70,6 +70,13 @@ impl ShortVerb for Look {
     }
 }
 
+/// The arguments that name an element: a text, and unless it has a space, a ref or a resource id.
+fn element(words: &[String]) -> Value {
+    let text = words.join(" ");
+    let id = (!text.contains(' ')).then_some(&text);
+    json!({ "element_id": id, "text": text })
+}
+
 /// `tap`.
 #[derive(clap::Args)]
 pub(super) struct Tap {
@@ -92,11 +99,7 @@ impl ShortVerb for Tap {
     fn call(&self) -> Result<ToolCall, CliError> {
         Ok(match self.point() {
             Some((x, y)) => ToolCall::new("mobile_tap", json!({ "x": x, "y": y })),
-            None => {
-                let target = self.target.join(" ");
-                let arguments = json!({ "element_id": target, "text": target });
-                ToolCall::new("mobile_tap_element", arguments)
-            }
+            None => ToolCall::new("mobile_tap_element", element(&self.target)),
         })
     }
 }
@@ -197,11 +200,12 @@ pub(super) struct Wait {
 
 impl ShortVerb for Wait {
     fn call(&self) -> Result<ToolCall, CliError> {
-        let target = (!self.target.is_empty()).then(|| self.target.join(" "));
-        let arguments = json!({
-            "element_id": target, "text": target, "gone": self.gone.then_some(true),
-            "app": self.app, "idle": self.idle.then_some(true), "timeout": self.timeout,
-        });
+        let mut arguments = match &*self.target {
+            [] => json!({ "app": self.app, "idle": self.idle.then_some(true) }),
+            target => element(target),
+        };
+        arguments["gone"] = self.gone.then_some(true).into();
+        arguments["timeout"] = self.timeout.into();
         Ok(ToolCall::new("mobile_wait_for", arguments))
     }
 }
@@ -389,7 +393,7 @@ mod tests {
         };
         let point = ("mobile_tap".to_owned(), json!({ "x": 5.0, "y": 7.0 }));
         assert_eq!(call(&["5", "7"]), point);
-        let text = json!({ "element_id": "Save 2", "text": "Save 2" });
+        let text = json!({ "text": "Save 2" });
         assert_eq!(call(&["Save", "2"]), ("mobile_tap_element".to_owned(), text));
     }
 }

@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use thumbwire_base::files;
 use thumbwire_core::session::SessionOptions;
 
+use super::log_flag::LogFlag;
 use super::{
-    CliError, DeviceFlags, ScreenshotSize, ToolsetName, app_tools, exit_code, leasing,
+    CliError, DeviceFlags, PHONES, ScreenshotSize, ToolsetName, app_tools, exit_code, leasing,
     open_session, print, print_error,
 };
 use crate::config::Config;
@@ -27,6 +28,10 @@ pub(super) struct Arguments {
     arguments: String,
     #[command(flatten)]
     device: DeviceFlags,
+    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models
+    /// look at. All coordinates are pixels of the screenshot [default: full]
+    #[arg(long, value_name = "SIZE", help_heading = PHONES)]
+    screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     allow: app_tools::AllowFlags,
     /// Toolset of the tool
@@ -41,10 +46,12 @@ pub(super) struct Arguments {
     /// Directory for images; files that the tool saves go to `assets/`, `logs/` and `files/` in it
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
+    #[command(flatten)]
+    pub(super) log: LogFlag,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    ScreenshotSize::check(arguments.device.screenshot_size, arguments.toolset)?;
+    ScreenshotSize::check(arguments.screenshot_size, arguments.toolset)?;
     let toolset = arguments.toolset.toolset();
     let Some(tool) = toolset.tool(&arguments.tool) else {
         return Err(CliError::usage(not_there(&arguments.tool)));
@@ -58,7 +65,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         keep_orientation: true,
         ..leasing(config, "thumbwire call").await?
     };
-    let session = open_session(config, arguments.device, options)?;
+    let session = open_session(config, arguments.device, arguments.screenshot_size, options)?;
     let call = Call::with_timeout(tool.budget_for(&given));
     let reply = toolset.answer(tool, given, call, &session).await;
     session.end().await;

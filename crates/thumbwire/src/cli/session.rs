@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::log_flag::LogFlag;
 use super::{CliError, call, print};
 use crate::config::Config;
 #[cfg(unix)]
@@ -77,7 +78,19 @@ enum Verb {
         /// Report on standard output when it is ready, and leave the terminal
         #[arg(long, hide = true)]
         detached: bool,
+        #[command(flatten)]
+        log: LogFlag,
     },
+}
+
+impl Arguments {
+    /// How much the process logs.
+    pub(super) fn log(&self) -> LogFlag {
+        match &self.verb {
+            Some(Verb::Serve { log, .. }) => *log,
+            _ => LogFlag::default(),
+        }
+    }
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
@@ -114,7 +127,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             }
             return Ok(code);
         }
-        Some(Verb::Serve { idle, detached }) => {
+        Some(Verb::Serve { idle, detached, log: _ }) => {
             return resident::run(config, Duration::from_secs(idle), detached).await;
         }
     }

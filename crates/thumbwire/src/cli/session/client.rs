@@ -14,8 +14,10 @@ use super::socket::{Connection, Place};
 use crate::cli::{CliError, print_error, version};
 use crate::config::{self, Config};
 
-/// How long the process may take to greet, and to say that an answer is under way. It says so every
-/// few seconds.
+/// How long the process may take to greet.
+const GREETING: Duration = Duration::from_secs(3);
+
+/// How long the process may take to say that an answer is under way. It says so every few seconds.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// How long a new process may take until it listens. It waits for an earlier one to end.
@@ -140,7 +142,7 @@ impl From<Unusable> for CliError {
 
 impl Peer {
     async fn find(place: &Place) -> Result<Self, Unusable> {
-        Self::find_within(place, SILENCE).await
+        Self::find_within(place, GREETING).await
     }
 
     /// Connects and receives the greeting.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use thumbwire_base::{files, lock};
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
@@ -149,7 +150,11 @@ impl Resident {
         // As models see screenshots: `shot` is for them, too.
         let size = Some(ScreenshotSize::Auto);
         let out = config.state.as_ref().map(|state| ArtifactStore::new(state.join("out")));
-        let options = SessionOptions { files: out, ..leasing(config, "thumbwire session").await? };
+        let options = SessionOptions {
+            files: out,
+            input_files: Some(InputFolder::new("/")),
+            ..leasing(config, "thumbwire session").await?
+        };
         let session = session_with(phones(config, []), [], size, options);
         Ok(Arc::new(Self::with(session, settings_hash(config), idle)))
     }
@@ -190,12 +195,14 @@ impl Resident {
         }
     }
 
-    /// Ends the calls under way, and what they have started.
+    /// Ends the calls under way, and what they have started. The commands that asked for it see the
+    /// end of the process.
     async fn end(&self, mut under_way: JoinSet<()>) {
         self.cancelled.cancel();
         let ended = async { while under_way.join_next().await.is_some() {} };
         let _ = timeout(ENDING, ended).await;
         self.session.end().await;
+        std::mem::forget(std::mem::take(&mut *lock(&self.waiting)));
     }
 
     /// Serves one command.
