@@ -443,6 +443,7 @@ fn start() -> Result<(Cli, Config), CliError> {
 }
 
 /// What a user who types only the program's name can do next.
+#[cfg(all(feature = "agent", feature = "virtual-phone"))]
 const NEXT: &str = "\
 Lets programs use phones. What to do next:
 
@@ -451,6 +452,17 @@ Lets programs use phones. What to do next:
   thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
 
 `thumbwire doctor` checks your own phone, `thumbwire --help` lists all commands.
+";
+
+#[cfg(not(all(feature = "agent", feature = "virtual-phone")))]
+const NEXT: &str = "\
+Lets programs use phones. What to do next:
+
+  thumbwire doctor                       check this computer and its phones
+  thumbwire look                         use a phone from the shell: look, tap, type …
+  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
+
+`thumbwire --help` lists all commands.
 ";
 
 /// Commands of other programs, and ours for the same.

@@ -151,42 +151,43 @@ fn shown(status: &Status) -> String {
     text
 }
 
-/// Windows has no such sockets in tokio.
 #[cfg(not(unix))]
-use not_here::{call_tool, client, resident};
+pub(super) use not_here::call_tool;
+#[cfg(not(unix))]
+use not_here::{client, resident};
 
+/// Windows has no such sockets in tokio.
 #[cfg(not(unix))]
 mod not_here {
     use super::{Answer, CliError, Config, ToolCall};
 
-    const NOT_HERE: &str =
-        "the session is not available on Windows yet. Use `thumbwire call` or `thumbwire serve`";
+    fn not_here<T>() -> Result<T, CliError> {
+        Err(CliError::failed(
+            "the session is not available on Windows yet. Use `thumbwire call` or `thumbwire serve`",
+        ))
+    }
 
     pub(in crate::cli) async fn call_tool(_: &Config, _: ToolCall) -> Result<Answer, CliError> {
-        Err(CliError::failed(NOT_HERE))
+        not_here()
     }
 
     pub(super) mod client {
         use super::super::{CliError, Config, Ended, Status};
 
-        pub(in super::super) async fn status(_: &Config) -> Result<Option<Status>, CliError> {
-            Err(CliError::failed(super::NOT_HERE))
+        pub(in crate::cli) async fn status(_: &Config) -> Result<Option<Status>, CliError> {
+            super::not_here()
         }
 
-        pub(in super::super) async fn end(_: &Config) -> Result<Ended, CliError> {
-            Err(CliError::failed(super::NOT_HERE))
+        pub(in crate::cli) async fn end(_: &Config) -> Result<Ended, CliError> {
+            super::not_here()
         }
     }
 
     pub(super) mod resident {
         use super::super::{CliError, Config, Duration};
 
-        pub(in super::super) async fn run(
-            _: &Config,
-            _: Duration,
-            _: bool,
-        ) -> Result<u8, CliError> {
-            Err(CliError::failed(super::NOT_HERE))
+        pub(in crate::cli) async fn run(_: &Config, _: Duration, _: bool) -> Result<u8, CliError> {
+            super::not_here()
         }
     }
 }

@@ -190,6 +190,25 @@ fn version_is_one_line_with_target_and_features() {
     }
 }
 
+#[test]
+fn the_name_alone_says_what_to_do_next() {
+    let (out, err, code) = said(&run(&[]));
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    insta::assert_snapshot!("name_alone", out);
+}
+
+#[test]
+fn verbose_logs_more_than_the_environment_says() {
+    let log = |flag: &[&str]| {
+        let press = ["call", "--device", "virtual", "mobile_press_key", r#"{"key":"back"}"#];
+        let mut command = thumbwire();
+        let output = command.env("LOG_LEVEL", "off").args(press).args(flag).output().unwrap();
+        said(&output).1
+    };
+    assert_eq!(log(&[]), "");
+    assert!(log(&["-vv"]).contains(" DEBUG thumbwire_adb"));
+}
+
 /// A short flag means the same for every command, and a common flag has its short form everywhere.
 #[test]
 fn short_flags_are_consistent() {
@@ -233,6 +252,8 @@ fn exit_codes_distinguish_failures() {
     };
     let on_virtual = |rest: &[&'static str]| [&["call", "--device", "virtual"], rest].concat();
     check(&on_virtual(&["mobile_press_key", r#"{"key":"back"}"#]), 0, "");
+    check(&["click", "e12"], 2, "tip: a similar subcommand exists: 'tap'");
+    check(&["doctr"], 2, "tip: a similar subcommand exists: 'doctor'");
     check(&on_virtual(&["mobile_press_key", r#"{"key":"any"}"#]), 2, "must be one of");
     check(&on_virtual(&["mobile_press_key", "back"]), 2, "one JSON object");
     check(&on_virtual(&["mobile_nope"]), 2, "Run `thumbwire tools`");

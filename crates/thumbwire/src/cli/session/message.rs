@@ -11,8 +11,10 @@ pub(super) struct Greeting {
     /// [`Request::End`].
     pub(super) thumbwire: String,
     /// A hash of the settings with which it looks for phones.
+    #[serde(default)]
     pub(super) settings: u64,
     /// Its number.
+    #[serde(default)]
     pub(super) process: u32,
 }
 
