@@ -253,7 +253,7 @@ fn exit_codes_distinguish_failures() {
     let on_virtual = |rest: &[&'static str]| [&["call", "--device", "virtual"], rest].concat();
     check(&on_virtual(&["mobile_press_key", r#"{"key":"back"}"#]), 0, "");
     check(&["click", "e12"], 2, "tip: a similar subcommand exists: 'tap'");
-    check(&["doctr"], 2, "tip: a similar subcommand exists: 'doctor'");
+    check(&["doctr"], 2, "tip: some similar subcommands exist: 'do', 'doctor'");
     check(&on_virtual(&["mobile_press_key", r#"{"key":"any"}"#]), 2, "must be one of");
     check(&on_virtual(&["mobile_press_key", "back"]), 2, "one JSON object");
     check(&on_virtual(&["mobile_nope"]), 2, "Run `thumbwire tools`");
