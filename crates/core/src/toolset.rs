@@ -15,6 +15,7 @@ mod reply;
 pub mod resource_changes;
 pub mod resources;
 mod schema;
+pub mod skills;
 mod spec_tools;
 mod tool;
 pub mod ufo;
@@ -37,6 +38,7 @@ use prompts::{CompleteArgument, Prompt};
 pub use reply::{AskedScroll, Content, Reply};
 use resources::ResourceProvider;
 pub use schema::{Rule, SchemaViolation};
+use skills::SkillDocument;
 use spec_tools::SpecTools;
 use tool::read;
 pub use tool::{Handler, Tool, ToolEffect, ToolHints};
@@ -57,6 +59,8 @@ pub struct Toolset {
     pub prompts: Vec<Prompt>,
     /// Resources, if a caller has added some.
     pub resources: Option<Arc<dyn ResourceProvider>>,
+    /// Skills for clients, if a caller has added some.
+    pub skills: Vec<SkillDocument>,
     /// Completes arguments of prompts and resource templates.
     pub completion: Option<Arc<dyn CompleteArgument>>,
     /// Asks the user of a call in another place too, if a caller has added one.
@@ -118,6 +122,7 @@ impl Toolset {
             dynamic_tools: None,
             prompts: Vec::new(),
             resources: None,
+            skills: Vec::new(),
             completion: None,
             nested: None,
             refuses_unknown: false,

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{
     CallToolResult, CompleteResult, CompletionInfo, ContentBlock, ErrorData,
     GetPromptRequestParams, GetPromptResult, MetaObject, PromptMessage, Reference, Resource, Role,
+    Skill, SkillFrontmatter, SkillResource, SkillResources,
 };
 use serde_json::{Map, Value, json};
 use thumbwire_base::visible::visible_lines;
@@ -14,6 +15,7 @@ use thumbwire_core::toolset::prompts::Prompt;
 use thumbwire_core::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
 };
+use thumbwire_core::toolset::skills::SkillDocument;
 use thumbwire_core::toolset::{Content, Reply};
 use thumbwire_device::{Image, backend_names};
 
@@ -55,6 +57,18 @@ pub(super) fn contents(contents: ResourceContents) -> rmcp::model::ResourceConte
         }
     };
     written.with_mime_type(contents.mime)
+}
+
+/// A skill, with the digest of its file.
+pub(super) fn skill(skill: &SkillDocument) -> Skill {
+    let file = SkillResource::from_bytes(skill.uri(), skill.text.as_bytes());
+    let front = SkillFrontmatter::new(&skill.name, &skill.description);
+    Skill::new(skill.uri(), front, SkillResources::Files(vec![file]))
+}
+
+/// The file of a skill, byte by byte.
+pub(super) fn skill_contents(skill: &SkillDocument) -> rmcp::model::ResourceContents {
+    rmcp::model::ResourceContents::text(&skill.text, skill.uri()).with_mime_type("text/markdown")
 }
 
 pub(super) fn resource_error(error: ResourceError, uri: &str) -> ErrorData {

@@ -12,11 +12,11 @@ use futures::future::FutureExt as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -91,6 +91,8 @@ handlers! {
     list_resources(page: Page, context: Context) -> ListResourcesResult;
     list_resource_templates(page: Page, context: Context) -> ListResourceTemplatesResult;
     read_resource(request: ReadResourceRequestParams, context: Context) -> ReadResourceResponse;
+    list_skills(page: Page, context: Context) -> ListSkillsResult;
+    get_skill(request: GetSkillRequestParams, context: Context) -> GetSkillResult;
     complete(request: CompleteRequestParams, context: Context) -> CompleteResult;
     subscribe(request: SubscribeRequestParams, context: Context) -> ();
     unsubscribe(request: UnsubscribeRequestParams, context: Context) -> ();

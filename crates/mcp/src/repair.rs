@@ -5,8 +5,9 @@
 //! ([`fault`]).
 
 use rmcp::model::{
-    CallToolRequestParams, CompleteRequestParams, GetPromptRequestParams, InitializeRequestParams,
-    ReadResourceRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
+    CallToolRequestParams, CompleteRequestParams, GetPromptRequestParams, GetSkillRequestParams,
+    InitializeRequestParams, ReadResourceRequestParams, SubscribeRequestParams,
+    UnsubscribeRequestParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -105,6 +106,7 @@ pub(super) fn fault(method: &str, params: Option<&Value>) -> Option<String> {
         "resources/read" => reason::<ReadResourceRequestParams>(params)?,
         "resources/subscribe" => reason::<SubscribeRequestParams>(params)?,
         "resources/unsubscribe" => reason::<UnsubscribeRequestParams>(params)?,
+        "skills/get" => reason::<GetSkillRequestParams>(params)?,
         "prompts/get" => reason::<GetPromptRequestParams>(params)?,
         "completion/complete" => reason::<CompleteRequestParams>(params)?,
         _ if !params.is_object() => format!("`params` must be an object, not {}", kind(params)),

@@ -16,13 +16,14 @@ use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData,
-    ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
-    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, ToolAnnotations,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams, GetSkillResult,
+    GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
+    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListSkillsResult, ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourcesCapability,
+    SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, TASKS_EXTENSION_ID, ToolAnnotations, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
@@ -353,7 +354,11 @@ impl ServerHandler for Server {
         });
         if self.toolset.tools.iter().any(|tool| tool.is_long) {
             let tasks = (TASKS_EXTENSION_ID.to_owned(), JsonObject::default());
-            able.extensions = Some(ExtensionCapabilities::from_iter([tasks]));
+            able.extensions.get_or_insert_default().extend([tasks]);
+        }
+        if !self.toolset.skills.is_empty() {
+            let skills = (SKILLS_EXTENSION_ID.to_owned(), JsonObject::default());
+            able.extensions.get_or_insert_default().extend([skills]);
         }
         able.completions = self.toolset.completion.is_some().then(JsonObject::default);
         ServerConfig::new(able)
@@ -625,6 +630,9 @@ impl ServerHandler for Server {
         let Some(resources) = &self.toolset.resources else {
             return Err(unknown_method("resources/read"));
         };
+        if let Some(skill) = self.toolset.skills.iter().find(|skill| skill.uri() == request.uri) {
+            return Ok(ReadResourceResult::new(vec![offers::skill_contents(skill)]).into());
+        }
         let call = self.reading_call(&context);
         let mut entry = self.log.begin(&client_name(&context), grant(&context));
         entry.calls("resources/read", &call.state);
@@ -632,6 +640,31 @@ impl ServerHandler for Server {
         entry.read(read.as_ref().err());
         let contents = read.map_err(|error| offers::resource_error(error, &request.uri))?;
         Ok(ReadResourceResult::new(vec![offers::contents(contents)]).into())
+    }
+
+    async fn list_skills(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        if self.toolset.skills.is_empty() {
+            return Err(unknown_method("skills/list"));
+        }
+        let skills = self.toolset.skills.iter().map(offers::skill).collect();
+        Ok(ListSkillsResult::with_all_items(skills))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        if self.toolset.skills.is_empty() {
+            return Err(unknown_method("skills/get"));
+        }
+        let skill = self.toolset.skills.iter().find(|skill| skill.uri() == request.uri);
+        let unknown = || ErrorData::invalid_params(format!("unknown skill {}", request.uri), None);
+        skill.map(|skill| GetSkillResult::new(offers::skill(skill))).ok_or_else(unknown)
     }
 
     async fn complete(

@@ -58,7 +58,7 @@ const MAX_CALL: Duration = Duration::from_secs(60);
 fn main() {
     // Cargo adds `--bench`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
-    let parts: [(&str, Part); 10] = [
+    let parts: [(&str, Part); 11] = [
         ("tools", || tools().boxed_local()),
         ("observed", || observed().boxed_local()),
         ("iphone", || iphone().boxed_local()),
@@ -69,6 +69,7 @@ fn main() {
         ("dumps", || async { dumps() }.boxed_local()),
         ("marked", || async { marked() }.boxed_local()),
         ("starts", || async { starts() }.boxed_local()),
+        ("session", || session().boxed_local()),
     ];
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     for (name, part) in parts {
@@ -680,6 +681,45 @@ fn starts() {
     }
     println!("\n{:<32}{:>22}", "start to tools/list", both(&mut times));
     println!("{:<32}{:>19} MB", "resident memory, idle", memory / 1000);
+}
+
+/// A short command, from its start to its end, next to the same call inside a program that runs;
+/// what remains is ours.
+async fn session() {
+    let home = tempfile::tempdir().expect("a folder");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
+        command.env("XDG_RUNTIME_DIR", home.path()).args(arguments).stdout(Stdio::piped());
+        let began = Instant::now();
+        assert!(command.output().expect("our own program").status.success(), "{arguments:?}");
+        began.elapsed()
+    };
+    run(&["look", "--device", VIRTUAL]);
+    let phones = DeviceProviders::default().with(VirtualPhoneProvider::default());
+    let inside = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
+    let client = Client::connect(Arc::new(mobile::toolset()), inside).await;
+    let client = client.expect("a server in this process");
+    println!("\n{:<32}{:>22}{:>22}", "", "command p50 / p95", "in a program p50 / p95");
+    let mut versions: Vec<Duration> = (0..ROUNDS).map(|_| run(&["--version"])).collect();
+    println!("{:<32}{:>22}", "--version", both(&mut versions));
+    let rows = [
+        ("look", &["look"][..], "mobile_get_accessibility_tree"),
+        ("device info", &["session", "call", "mobile_get_device_info"], "mobile_get_device_info"),
+    ];
+    for (name, arguments, tool) in rows {
+        let (mut commands, mut calls) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            commands.push(run(arguments));
+            let began = Instant::now();
+            client.call(tool, Map::new()).await.expect("a reply");
+            calls.push(began.elapsed());
+        }
+        println!("{name:<32}{:>22}{:>22}", both(&mut commands), both(&mut calls));
+    }
+    let alone = ["call", "mobile_get_accessibility_tree", "--device", VIRTUAL];
+    let mut alone: Vec<Duration> = (0..20).map(|_| run(&alone)).collect();
+    println!("{:<32}{:>22}", "look by `call`, no session", both(&mut alone));
+    run(&["session", "end"]);
 }
 
 struct Server {

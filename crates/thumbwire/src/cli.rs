@@ -7,6 +7,7 @@
 mod app_tools;
 #[cfg(feature = "appium")]
 mod appium_flags;
+mod by_hand;
 mod call;
 mod completions;
 #[cfg(all(feature = "agent", feature = "virtual-phone"))]
@@ -30,6 +31,8 @@ mod helper_flag;
 mod ios_flags;
 #[cfg(feature = "agent")]
 mod live;
+mod log_flag;
+mod mcp;
 #[cfg(feature = "agent")]
 mod model_flags;
 #[cfg(feature = "fleet")]
@@ -52,13 +55,19 @@ mod run_setup;
 mod screen;
 mod screenshot_size;
 mod serve;
+mod session;
 mod settings;
 mod show_config;
 mod shutdown;
 #[cfg(feature = "agent")]
 mod skill;
+mod skill_documents;
 #[cfg(feature = "agent")]
 mod skill_flags;
+#[cfg(feature = "agent")]
+mod skill_install;
+#[cfg(feature = "agent")]
+mod skill_text;
 #[cfg(feature = "studio")]
 mod studio;
 mod style;
@@ -84,6 +93,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 #[cfg(feature = "virtual-phone")]
@@ -108,6 +118,7 @@ use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{self, ObserveMode, Toolset, android};
 use thumbwire_device::android::HelperMode;
 
+use log_flag::LogFlag;
 use screenshot_size::ScreenshotSize;
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such phone, app or element, 4 a limit was reached, \
@@ -130,6 +141,8 @@ struct Cli {
 enum CliCommand {
     /// Serve phone tools to MCP clients, over stdio or HTTP.
     Serve(Box<serve::Arguments>),
+    /// Give phones to an MCP client: Claude, Codex, Cursor, VS Code, Windsurf, Zed.
+    Mcp(mcp::Arguments),
     /// Work towards a goal on a phone with a model.
     #[cfg(feature = "agent")]
     Run(Box<run::Arguments>),
@@ -155,6 +168,30 @@ enum CliCommand {
     /// can be read, how long a look takes, whether the helper starts. It taps and types nothing.
     /// Exit code 1 if there is a problem.
     Doctor(doctor::Arguments),
+    /// Print what is on the screen: a line per element, with refs to act on.
+    Look(by_hand::ByHand<by_hand::Look>),
+    /// Tap an element or a point, and print what changed.
+    Tap(by_hand::ByHand<by_hand::Tap>),
+    /// Type a text, and print what changed.
+    Type(by_hand::ByHand<by_hand::Type>),
+    /// Press a key, and print what changed.
+    Press(by_hand::ByHand<by_hand::Press>),
+    /// Scroll, and print what changed.
+    Scroll(by_hand::ByHand<by_hand::Scroll>),
+    /// Launch an app, and print its screen.
+    Launch(by_hand::ByHand<by_hand::Launch>),
+    /// Wait for an element, an app, or until nothing moves.
+    Wait(by_hand::ByHand<by_hand::Wait>),
+    /// Take a screenshot.
+    Shot(by_hand::ByHand<by_hand::Shot>),
+    /// Do several steps, until one fails, and print what changed.
+    Do(by_hand::ByHand<by_hand::Do>),
+    /// Show or end the session that keeps the refs of these commands.
+    ///
+    /// The first of `look`, `tap`, `type`, `press`, `scroll`, `launch`, `wait`, `shot` and `do`
+    /// starts it: a process of your own, which no other user can reach, and which ends after 15
+    /// minutes without a command.
+    Session(session::Arguments),
     /// Call a single tool.
     ///
     /// If a call rotates the screen, the screen stays rotated for later calls. The next `serve`
@@ -181,7 +218,7 @@ enum CliCommand {
     Fleet(fleet::Arguments),
     /// Show or export a recorded run.
     Trace(trace::Arguments),
-    /// Save runs as skills, and show and check skills.
+    /// Teach other agents to use phones; save runs as skills, and show and check them.
     #[cfg(feature = "agent")]
     Skill(skill::Arguments),
     /// Show the settings of the environment and the configuration file.
@@ -197,6 +234,22 @@ enum CliCommand {
 }
 
 impl CliCommand {
+    /// What `-v` asks to log, of the verbs that have it as such.
+    fn log_flag(&self) -> LogFlag {
+        match self {
+            Self::Serve(arguments) => arguments.log,
+            Self::Screen(arguments) => arguments.log,
+            Self::Devices(arguments) => arguments.log,
+            Self::Call(arguments) => arguments.log,
+            Self::Session(arguments) => arguments.log(),
+            #[cfg(feature = "fleet")]
+            Self::Node(arguments) => arguments.log,
+            #[cfg(all(feature = "agent", feature = "fleet"))]
+            Self::Work(arguments) => arguments.log,
+            _ => LogFlag::default(),
+        }
+    }
+
     /// What is logged unless `LOG_LEVEL` says otherwise. Verbs that show a run tell what goes wrong
     /// in their own output, and log lines between its lines would only repeat it.
     fn default_log(&self) -> &'static str {
@@ -216,6 +269,15 @@ impl CliCommand {
         }
     }
 }
+
+/// The heading of the flags that say where phones are, and how they are used.
+const PHONES: &str = "Phones";
+
+/// The heading of the flags that say what may be done.
+const PERMISSIONS: &str = "Permissions";
+
+/// The heading of the flags that say what is written, and where.
+const FILES: &str = "Files";
 
 /// Where phones are that no adb server lists.
 #[derive(Clone, Default, clap::Args)]
@@ -276,11 +338,6 @@ struct DeviceFlags {
     /// [default: the only one connected]
     #[arg(short, long, value_name = "ID")]
     device: Option<String>,
-    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models
-    /// look at. All coordinates are pixels of the screenshot [default: full; auto for `serve` with
-    /// the `mobile` tools]
-    #[arg(long, value_name = "SIZE")]
-    screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     sources: PhoneSources,
 }
@@ -349,8 +406,11 @@ fn exit_code(cause: &Cause) -> u8 {
 /// Runs the program.
 pub fn main() -> ExitCode {
     keep_files_private();
+    if config::command_line().is_empty() {
+        return print(NEXT).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let ended = start().and_then(|(arguments, config)| {
-        log_to_stderr(&config, arguments.verb.default_log())?;
+        log_to_stderr(&config, &arguments.verb)?;
         let runtime =
             tokio::runtime::Runtime::new().map_err(|e| CliError::failed(e.to_string()))?;
         let ended = runtime.block_on(run(arguments.verb, &config));
@@ -374,6 +434,7 @@ fn start() -> Result<(Cli, Config), CliError> {
     let parsed = match Cli::try_parse_from(&line) {
         // Help is there also when the file cannot be read.
         Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => suggesting(error).exit(),
         parsed => parsed,
     };
     let file = config::config_file().map_err(CliError::usage)?;
@@ -396,6 +457,60 @@ fn start() -> Result<(Cli, Config), CliError> {
     Ok((arguments, config))
 }
 
+/// What a user who types only the program's name can do next.
+#[cfg(all(feature = "agent", feature = "virtual-phone"))]
+const NEXT: &str = "\
+Lets programs use phones. What to do next:
+
+  thumbwire demo                         see it work on the built-in virtual phones
+  thumbwire look --device virtual        use a phone from the shell: look, tap, type …
+  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
+
+`thumbwire doctor` checks your own phone, `thumbwire --help` lists all commands.
+";
+
+#[cfg(not(all(feature = "agent", feature = "virtual-phone")))]
+const NEXT: &str = "\
+Lets programs use phones. What to do next:
+
+  thumbwire doctor                       check this computer and its phones
+  thumbwire look                         use a phone from the shell: look, tap, type …
+  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
+
+`thumbwire --help` lists all commands.
+";
+
+/// Commands of other programs, and ours for the same.
+const SYNONYMS: [(&str, &str); 14] = [
+    ("adb", "phone"),
+    ("click", "tap"),
+    ("dump", "look"),
+    ("emulator", "phone"),
+    ("input", "type"),
+    ("list", "devices"),
+    ("ls", "devices"),
+    ("open", "launch"),
+    ("screenshot", "shot"),
+    ("server", "serve"),
+    ("snapshot", "look"),
+    ("start", "launch"),
+    ("swipe", "scroll"),
+    ("tree", "look"),
+];
+
+/// The error for an unknown command, with the one that other programs call so.
+fn suggesting(mut error: clap::Error) -> clap::Error {
+    let wrong = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(wrong)) => wrong.to_lowercase(),
+        _ => return error,
+    };
+    if let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| *theirs == wrong) {
+        let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, suggested);
+    }
+    error
+}
+
 /// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a
 /// phone's screen.
 fn keep_files_private() {
@@ -406,6 +521,7 @@ fn keep_files_private() {
 async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
     match verb {
         CliCommand::Serve(arguments) => serve::run(*arguments, config).await,
+        CliCommand::Mcp(arguments) => mcp::run(arguments).await,
         #[cfg(feature = "agent")]
         CliCommand::Run(arguments) => run::run(*arguments, config).await,
         #[cfg(feature = "agent")]
@@ -419,6 +535,16 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::Screen(arguments) => screen::run(arguments, config).await,
         CliCommand::Devices(arguments) => devices::run(arguments, config).await,
         CliCommand::Doctor(arguments) => doctor::run(arguments, config).await,
+        CliCommand::Look(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Tap(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Type(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Press(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Scroll(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Launch(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Wait(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Shot(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Do(arguments) => by_hand::run(arguments, config).await,
+        CliCommand::Session(arguments) => session::run(arguments, config).await,
         CliCommand::Call(arguments) => call::run(arguments, config).await,
         CliCommand::Tools(arguments) => tools::run(&arguments),
         CliCommand::AppTools(arguments) => app_tools::run(arguments, config).await,
@@ -443,8 +569,9 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
 }
 
 /// Logs go to stderr: stdout belongs to the protocol or to the command's result.
-fn log_to_stderr(config: &Config, default: &str) -> Result<(), CliError> {
-    let log = config.log.as_deref().unwrap_or(default);
+fn log_to_stderr(config: &Config, verb: &CliCommand) -> Result<(), CliError> {
+    let log = verb.log_flag().filter().or(config.log.as_deref());
+    let log = log.unwrap_or_else(|| verb.default_log());
     let filter: Targets = log
         .parse()
         .map_err(|error| CliError::usage(format!("invalid log filter {log:?}: {error}")))?;
@@ -534,14 +661,15 @@ fn with_virtual(
 ///
 /// # Errors
 /// As [`PhoneSources::applied_to`].
-fn session(
+fn open_session(
     config: &Config,
     device: DeviceFlags,
+    screenshot_size: Option<ScreenshotSize>,
     options: SessionOptions,
 ) -> Result<Session, CliError> {
     let config = device.sources.applied_to(config)?;
     let phones = phones(&config, device.device.as_deref());
-    Ok(session_with(phones, device.device, device.screenshot_size, options))
+    Ok(session_with(phones, device.device, screenshot_size, options))
 }
 
 /// How long a client keeps a phone after its last act. A model thinks for a few seconds between two

@@ -3,9 +3,11 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing`; without it `RUST_LOG` counts |
+//! | `XDG_CONFIG_HOME`, `APPDATA`, `USERPROFILE` | where MCP clients keep their configuration, for `mcp install` |
 //! | `ADB_SERVER_SOCKET` | address of the adb server, `tcp:HOST:PORT` |
 //! | `HOME` | holds adb's key in `.android/adbkey`; created when a directly connected phone asks for one |
 //! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token`, the trusted app tools in `thumbwire/app-tools.json`, which program acts on which phone in `thumbwire/phones` and the files that `serve` saves in `thumbwire/out` (default: `HOME/.local/state`) |
+//! | `XDG_RUNTIME_DIR` | holds the socket of the session of short commands in `thumbwire` (default: `session` beside the HTTP token) |
 //! | `THUMBWIRE_ALLOW_APP_TOOLS` | apps whose own tools may be called, comma-separated, in addition to `--allow-app-tools` |
 //! | `LOGNAME` or `USER`, and `HOSTNAME` | name that a phone displays for adb's key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | host and port of the adb server, if `ADB_SERVER_SOCKET` is not set; default `localhost` and 5037 |
@@ -32,6 +34,7 @@ use std::fmt;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::client_config::SettingsFolders;
 use file::{ConfigFile, GENERAL};
 #[cfg(feature = "appium")]
 use thumbwire_base::files;
@@ -56,6 +59,8 @@ pub struct Config {
     pub state: Option<PathBuf>,
     /// File with the token that HTTP clients must send; `None` without a home directory.
     pub token: Option<PathBuf>,
+    /// Folder of the session of short commands; `None` without a home directory.
+    pub session: Option<PathBuf>,
     /// File with the trusted app tools; `None` without a home directory.
     pub app_tools: Option<PathBuf>,
     /// Apps whose tools may be called: packages or patterns, unchecked.
@@ -176,6 +181,28 @@ pub fn program() -> String {
     path.map_or("thumbwire".into(), |path| crate::shell_quote::shell_quote(&path))
 }
 
+/// The file of this program.
+///
+/// # Errors
+/// The system's.
+pub fn program_file() -> std::io::Result<PathBuf> {
+    env::current_exe()
+}
+
+/// The folders of the user in which other programs keep their settings; `None` without a home
+/// directory.
+pub fn settings_folders() -> Option<SettingsFolders> {
+    let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let home = PathBuf::from(option(variable)?);
+    let settings = match (cfg!(windows), cfg!(target_os = "macos")) {
+        (true, _) => option("APPDATA").map(PathBuf::from),
+        (_, true) => Some(home.join("Library/Application Support")),
+        _ => option("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()),
+    };
+    let settings = settings.unwrap_or_else(|| home.join(".config"));
+    Some(SettingsFolders { home, settings })
+}
+
 /// The arguments of this process, without its name. Arguments that are not UTF-8 are skipped.
 pub fn command_line() -> Vec<String> {
     whole_command_line().into_iter().skip(1).filter_map(|word| word.into_string().ok()).collect()
@@ -208,6 +235,7 @@ impl Config {
             adb_server: adb_server(&var)?,
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
             token: state.as_ref().map(|folder| folder.join("token")),
+            session: session(&var).or_else(|| state.as_ref().map(|folder| folder.join("session"))),
             app_tools: state.as_ref().map(|folder| folder.join("app-tools.json")),
             state,
             allowed_apps: split_list(&var("THUMBWIRE_ALLOW_APP_TOOLS").unwrap_or_default()),
@@ -329,6 +357,12 @@ fn log_filter(level: &str) -> Result<String, String> {
 fn state(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = var("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = named.or_else(|| var("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    folder.map(|folder| folder.join("thumbwire"))
+}
+
+/// Our folder for sockets (XDG Base Directory Specification 0.8).
+fn session(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let folder = var("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     folder.map(|folder| folder.join("thumbwire"))
 }
 

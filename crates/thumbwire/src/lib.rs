@@ -3,6 +3,7 @@
 //! Start with [`cli`]. ARCHITECTURE.md shows the whole workspace.
 
 pub mod cli;
+pub mod client_config;
 pub mod config;
 pub mod doctor;
 mod shell_quote;

@@ -2,7 +2,7 @@
 
 use thumbwire_core::providers::{AppiumDevice, AppiumProvider};
 
-use super::CliError;
+use super::{CliError, PHONES};
 use crate::config::{self, Config};
 
 /// The server, and its phones. Both are read by [`AppiumFlags::applied_to`], because clap's errors
@@ -11,11 +11,11 @@ use crate::config::{self, Config};
 #[group(skip)]
 pub(super) struct AppiumFlags {
     /// Appium server or Selenium Grid [default: $APPIUM_SERVER]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = PHONES)]
     appium: Option<String>,
     /// Phone of the Appium server, by its W3C capabilities, or @FILE (repeatable) [default:
     /// $THUMBWIRE_APPIUM_DEVICE]
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", help_heading = PHONES)]
     appium_device: Vec<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::log_flag::LogFlag;
 use super::{CliError, PhoneSources, phone_locks, phones, print};
 use crate::config::Config;
 use thumbwire_core::action::{Cause, ClientName, DeviceKind, Failure, Holder, ListedDevice};
@@ -20,6 +21,8 @@ pub(super) struct Arguments {
     /// Print JSON
     #[arg(short, long)]
     json: bool,
+    #[command(flatten)]
+    pub(super) log: LogFlag,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {

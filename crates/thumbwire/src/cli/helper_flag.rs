@@ -2,6 +2,7 @@
 
 use thumbwire_device::android::HelperMode;
 
+use super::PHONES;
 use super::one_of::one_of;
 
 /// Whether Thumbwire uses its helper on phones.
@@ -10,7 +11,7 @@ pub(super) struct HelperFlag {
     /// Whether to use the helper, our program that runs on the phone: `auto` where it starts,
     /// `require` or fail, `off` never. Its file is pushed to `/data/local/tmp`. With `auto` or
     /// `require` given, `serve` offers `mobile_pinch` [default: auto, without it]
-    #[arg(long, value_name = "MODE", value_parser = one_of(HELPER_MODES))]
+    #[arg(long, value_name = "MODE", value_parser = one_of(HELPER_MODES), help_heading = PHONES)]
     helper: Option<HelperMode>,
 }
 

@@ -5,6 +5,7 @@ use thumbwire_core::providers::{
     DeviceProviders, SimulatorProvider, UsbmuxProvider, WdaAddress, WdaProvider,
 };
 
+use super::PHONES;
 use crate::config::Config;
 
 /// Where iPhones are.
@@ -12,7 +13,7 @@ use crate::config::Config;
 #[group(skip)]
 pub(super) struct IosFlags {
     /// iPhone, by the URL of its WebDriverAgent (repeatable) [default: $THUMBWIRE_WDA]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = PHONES)]
     wda: Vec<WdaAddress>,
 }
 

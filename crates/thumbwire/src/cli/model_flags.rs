@@ -27,7 +27,7 @@ use thumbwire_base::files::{self, Folder};
 pub(super) struct ModelFlags {
     /// Model to use: `openai:MODEL` (with --base-url, any server with OpenAI's chat completions
     /// API), `anthropic:MODEL` or `scripted:FILE`; see docs/models.md
-    #[arg(short, long, value_name = "PROVIDER:MODEL", help_heading = MODEL)]
+    #[arg(short, long, value_name = "PROVIDER:MODEL")]
     model: Option<ModelSpec>,
     /// Base URL of the model's API [default: $OPENAI_BASE_URL or $ANTHROPIC_BASE_URL, else the
     /// vendor's URL]

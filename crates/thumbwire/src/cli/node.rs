@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 
 use super::fleet_flags::{NatsFlags, connect, unusable};
 use super::helper_flag::HelperFlag;
+use super::log_flag::LogFlag;
 use super::shutdown::ShutdownSignal;
 use super::{CliError, LocalSources, ScreenshotSize, leasing, phones_with, print, session_with};
 use crate::config::Config;
@@ -49,6 +50,8 @@ pub(super) struct Arguments {
     /// look at. All coordinates are pixels of the screenshot
     #[arg(long, value_name = "SIZE")]
     screenshot_size: Option<ScreenshotSize>,
+    #[command(flatten)]
+    pub(super) log: LogFlag,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {

@@ -18,7 +18,7 @@ use super::run_setup::{self, Run};
 use super::screenshot_size::ScreenshotSize;
 use super::shutdown::{INTERRUPTED, ShutdownSignal};
 use super::terminal_prompt::{self, PauseOutput};
-use super::{CliError, PhoneSources, print};
+use super::{CliError, FILES, PERMISSIONS, PHONES, PhoneSources, print};
 use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{AgentStatus, Budgets, Limit, Policy, RunResult, ScreenshotMode, StopReason};
@@ -36,7 +36,7 @@ pub(super) struct RunFlags {
     pub(super) sources: PhoneSources,
     /// Size of screenshots: `full` (the default), the pixels of the longer side, or `auto` for what
     /// vision models look at. All coordinates are pixels of the screenshot
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = PHONES)]
     pub(super) screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     pub(super) allow: AllowFlags,
@@ -46,7 +46,7 @@ pub(super) struct RunFlags {
     pub(super) limits: BudgetFlags,
     /// Secret that can be typed by its name but is never shown; its value is read from
     /// $THUMBWIRE_SECRET_NAME, else from a prompt (repeatable)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = PERMISSIONS)]
     pub(super) secret: Vec<String>,
     #[command(flatten)]
     pub(super) confirm: ConfirmFlag,
@@ -54,7 +54,7 @@ pub(super) struct RunFlags {
     #[arg(long = "non-interactive", visible_alias = "no-ask")]
     pub(super) no_ask: bool,
     /// Leave typed texts, the content of text fields and pictures out of what is recorded
-    #[arg(long)]
+    #[arg(long, help_heading = FILES)]
     pub(super) redact: bool,
 }
 

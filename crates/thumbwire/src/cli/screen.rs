@@ -10,8 +10,11 @@ use thumbwire_base::files;
 use thumbwire_core::session::SessionOptions;
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
+use super::log_flag::LogFlag;
 use super::screenshot_size::ScreenshotSize;
-use super::{CliError, DeviceFlags, devices, phones, print, print_error, session, watch_screen};
+use super::{
+    CliError, DeviceFlags, PHONES, devices, open_session, phones, print, print_error, watch_screen,
+};
 use crate::config::Config;
 use thumbwire_core::action::{Call, SnapshotOptions, TypedPerform as _, request};
 use thumbwire_core::snapshot::{OutlineDetail, Snapshot, outline};
@@ -22,6 +25,10 @@ use thumbwire_core::trace::format::StoredSnapshot;
 pub(super) struct Arguments {
     #[command(flatten)]
     device: DeviceFlags,
+    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models
+    /// look at. All coordinates are pixels of the screenshot [default: full]
+    #[arg(long, value_name = "SIZE", help_heading = PHONES)]
+    screenshot_size: Option<ScreenshotSize>,
     /// Read a saved `uiautomator` dump or page source (UiAutomator2, WebDriverAgent) instead of a
     /// phone; `-` is standard input. Parse warnings go to standard error
     #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "screenshot_size"])]
@@ -42,6 +49,8 @@ pub(super) struct Arguments {
     /// With `--watch`, end after this long
     #[arg(long = "for", value_name = "SECONDS", requires = "watch")]
     seconds: Option<u64>,
+    #[command(flatten)]
+    pub(super) log: LogFlag,
 }
 
 /// Size limit of a dump, in bytes. Dumps of real screens stay below 1 MB.
@@ -52,10 +61,10 @@ const BUDGET: Duration = Duration::from_secs(20);
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     if let Some(folder) = &arguments.watch {
-        let DeviceFlags { device, screenshot_size, sources } = arguments.device;
+        let DeviceFlags { device, sources } = arguments.device;
         let phones = phones(&sources.applied_to(config)?, device.as_deref());
         let id = devices::chosen(device, &phones).await?;
-        let limits = screenshot_size.and_then(ScreenshotSize::limits);
+        let limits = arguments.screenshot_size.and_then(ScreenshotSize::limits);
         let phones = match limits {
             Some(limits) => phones.with_screenshot_limits(limits),
             None => phones,
@@ -70,7 +79,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             let config = &arguments.device.sources.applied_to(config)?;
             let shared = super::leasing(config, "thumbwire screen").await?;
             let options = SessionOptions { keep_orientation: true, ..shared };
-            let session = session(config, arguments.device, options)?;
+            let session =
+                open_session(config, arguments.device, arguments.screenshot_size, options)?;
             let request = request::Snapshot(SnapshotOptions::default());
             let snapshot = session.request(&Call::with_timeout(BUDGET), request).await;
             session.end().await;

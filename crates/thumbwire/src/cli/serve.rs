@@ -10,6 +10,7 @@ use futures::future::try_join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::helper_flag::HelperFlag;
+use super::log_flag::LogFlag;
 use super::one_of::one_of;
 use super::shutdown::ShutdownSignal;
 #[cfg(feature = "studio")]
@@ -17,8 +18,8 @@ use super::studio::StudioPage;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
 use super::{
-    CliError, LEASE, PhoneSources, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, leasing,
-    phones_with, session_with,
+    CliError, FILES, LEASE, PERMISSIONS, PHONES, PhoneSources, ScreenshotSize, ToolsetName,
+    app_tools, dynamic_tools, leasing, phones_with, session_with,
 };
 use crate::config::Config;
 use thumbwire_core::action::{ClientWatch, Perform};
@@ -39,11 +40,11 @@ use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
 use thumbwire_mcp::oauth::{Issuer, SCOPE_ACT, SCOPE_LOOK};
 use thumbwire_mcp::tls::{self, Tls};
 
-/// The heading of the flags that say what clients may do.
-const PERMISSIONS: &str = "Permissions";
+/// The heading of the flags that say how replies of the `mobile` tools look.
+const REPLIES: &str = "Replies of the mobile tools";
 
-/// The heading of the flags that say what is written, and where.
-const FILES: &str = "Files";
+/// The heading of the flags for clients that did not start the server.
+const HTTP: &str = "HTTP";
 
 /// Where `--http` without an address listens.
 const ADDRESS: &str = "127.0.0.1:8080";
@@ -56,19 +57,19 @@ pub(super) struct Arguments {
     /// Answer as the Mobile MCP server specification says, for clients written for it: the
     /// platform's tree as XML, coordinates in device pixels, PNG screenshots, and nothing of the
     /// screen in the replies to actions
-    #[arg(long, conflicts_with_all = ["tree", "observe", "screenshot_format", "screenshot_size"])]
+    #[arg(long, conflicts_with_all = ["tree", "observe", "screenshot_format", "screenshot_size"], help_heading = REPLIES)]
     as_specified: bool,
     /// How the `mobile` tools write the elements of a screen: a short list, the platform's tree as
     /// XML with what a model needs, or the whole of it
-    #[arg(long, value_name = "FORM", value_parser = one_of(TREE_FORMS), default_value = "list")]
+    #[arg(long, value_name = "FORM", value_parser = one_of(TREE_FORMS), default_value = "list", help_heading = REPLIES)]
     tree: TreeForm,
     /// What the replies of `mobile` tools that act tell of the screen: what changed, all of it, or
     /// nothing [default: diff; off with `--tree xml` and `platform`]
-    #[arg(long, value_name = "HOW", value_parser = one_of(OBSERVE_MODES))]
+    #[arg(long, value_name = "HOW", value_parser = one_of(OBSERVE_MODES), help_heading = REPLIES)]
     observe: Option<ObserveMode>,
     /// Format of the screenshots that the `mobile` tools send: the smallest file, JPEG or lossless
     /// WebP, or this one [default: auto]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS))]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), help_heading = REPLIES)]
     screenshot_format: Option<FormatPreference>,
     /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions,
     /// `install` installs and uninstalls apps, `files` copies files to and from the phone, `logs`
@@ -77,7 +78,7 @@ pub(super) struct Arguments {
     /// act on the pages of Settings that reset the phone, and those for accounts, security and
     /// developers, and `calls` lets them open `tel:`, `sms:` and similar addresses. Or `all`
     /// (repeatable, or separated by commas)
-    #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',', help_heading = PERMISSIONS)]
+    #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
     allowed: Vec<GroupName>,
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and
     /// `--allow files`; without it, none
@@ -93,13 +94,13 @@ pub(super) struct Arguments {
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models
     /// look at. All coordinates are pixels of the screenshot [default: auto with the `mobile`
     /// tools, else full]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = REPLIES)]
     screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     helper: HelperFlag,
     /// How long a client keeps a phone for itself after its last act: until then, the acts of other
     /// clients are refused, and those of other Thumbwires of this user; 0 lets all act at any time
-    #[arg(long, value_name = "SECONDS", default_value_t = LEASE.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = LEASE.as_secs(), help_heading = PHONES)]
     lease: u64,
     /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters
     /// (repeatable). An address needs a pattern with a colon: `192.168.1.*:5555` [default: those of
@@ -112,7 +113,7 @@ pub(super) struct Arguments {
     /// the launcher shows]
     #[arg(long, value_name = "PATTERN", help_heading = PERMISSIONS)]
     allow_app: Vec<String>,
-    #[command(flatten, next_help_heading = PERMISSIONS)]
+    #[command(flatten)]
     allow: app_tools::AllowFlags,
     /// Record every call, with screenshots, in this new directory
     #[arg(long, value_name = "DIR", help_heading = FILES)]
@@ -128,7 +129,7 @@ pub(super) struct Arguments {
     audit: Option<PathBuf>,
     /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied
     /// files (in `files/`) [default: thumbwire/out in $XDG_STATE_HOME or ~/.local/state]
-    #[arg(short, long, value_name = "DIR", help_heading = FILES)]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Show the phones, and what clients do with them, on a page for the browser [default address:
     /// 127.0.0.1:8090]
@@ -141,11 +142,12 @@ pub(super) struct Arguments {
     ufo: Ufo,
     #[command(flatten)]
     task: TaskFlags,
+    #[command(flatten)]
+    pub(super) log: LogFlag,
 }
 
 /// How clients connect that did not start this process.
 #[derive(clap::Args)]
-#[command(next_help_heading = "HTTP")]
 struct Http {
     /// Serve streamable HTTP on this address, path /mcp, instead of stdio; HOST:PORT defaults to
     /// 127.0.0.1:8080
@@ -155,40 +157,40 @@ struct Http {
     /// clients, each with a name and a scope: `ann=FILE` may do everything, `ci:look=FILE` only
     /// call the tools that change nothing [default: thumbwire/token in $XDG_STATE_HOME or
     /// ~/.local/state]
-    #[arg(long, value_name = "[NAME[:SCOPE]=]FILE", requires = "http")]
+    #[arg(long, value_name = "[NAME[:SCOPE]=]FILE", requires = "http", help_heading = HTTP)]
     token_file: Vec<TokenFile>,
     /// Accept any program on this computer, of any user, without a token
-    #[arg(long, requires = "http", conflicts_with = "token_file")]
+    #[arg(long, requires = "http", conflicts_with = "token_file", help_heading = HTTP)]
     no_token: bool,
     /// Accept tokens of this OAuth issuer (JWTs with the scope `thumbwire:act` or
     /// `thumbwire:look`), too, whose keys are found by its metadata; without `--token-file` only
     /// those
-    #[arg(long, value_name = "URL", requires = "http", conflicts_with = "no_token")]
+    #[arg(long, value_name = "URL", requires = "http", conflicts_with = "no_token", help_heading = HTTP)]
     oauth_issuer: Option<String>,
     /// The URL by which clients reach this server, for which tokens must be issued [default,
     /// without `--allow-remote`: the one it prints]
-    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    #[arg(long, value_name = "URL", requires = "oauth_issuer", help_heading = HTTP)]
     oauth_audience: Option<String>,
     /// Serve HTTPS (TLS 1.3) with this certificate chain in PEM; it is read again when it changes
-    #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"])]
+    #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"], help_heading = HTTP)]
     tls_cert: Option<PathBuf>,
     /// The certificate's private key in PEM, without a password; other users must have no access to
     /// the file
-    #[arg(long, value_name = "FILE", requires_all = ["http", "tls_cert"])]
+    #[arg(long, value_name = "FILE", requires_all = ["http", "tls_cert"], help_heading = HTTP)]
     tls_key: Option<PathBuf>,
     /// Serve HTTPS (TLS 1.3) with a certificate made by Thumbwire, which clients have to trust; it
     /// is kept in this folder and made again when it expires [default: thumbwire in $XDG_STATE_HOME
     /// or ~/.local/state]
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = "",
-          requires = "http", conflicts_with_all = ["tls_cert", "tls_key"])]
+          requires = "http", conflicts_with_all = ["tls_cert", "tls_key"], help_heading = HTTP)]
     tls_self_signed: Option<OsString>,
     /// Let other computers connect, if `--http` has such an address; requires a certificate and a
     /// token
-    #[arg(long, requires = "http", conflicts_with = "no_token")]
+    #[arg(long, requires = "http", conflicts_with = "no_token", help_heading = HTTP)]
     allow_remote: bool,
     /// A host name or IP address by which other computers may name this server, without its port
     /// (repeatable) [default: those in the certificate]
-    #[arg(long, value_name = "NAME", requires = "allow_remote", value_parser = host_name)]
+    #[arg(long, value_name = "NAME", requires = "allow_remote", value_parser = host_name, help_heading = HTTP)]
     allow_host: Vec<String>,
 }
 
@@ -426,6 +428,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         ));
     }
     let mut listeners = listeners(&arguments, config).await?;
+    let skills = arguments.task.skills()?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut toolset = arguments.served_toolset(config);
     let allowed = AllowedDevices::new(named.clone(), arguments.allow_device.clone());
@@ -500,6 +503,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         }
         if toolset.name == "mobile" {
             toolset.resources = Some(Arc::new(MobileResources::new(Arc::clone(&files))));
+            toolset.skills.clone_from(&skills);
         }
         toolset
     };

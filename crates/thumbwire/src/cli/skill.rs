@@ -1,16 +1,21 @@
-//! `thumbwire skill`: saves runs as skills, and shows and checks the files of skills.
+//! `thumbwire skill`: saves runs as skills, shows and checks the files of skills, and installs
+//! `SKILL.md` files for other agents.
 //!
-//! [`super::skill_flags`] has the flags by which `run` follows them.
+//! [`super::skill_flags`] has the flags by which `run` follows them, [`super::skill_documents`] the
+//! `SKILL.md` files.
 
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::model_flags::{read, texts};
+use super::skill_documents;
 use super::skill_flags::{ENDINGS, recorded, save};
+use super::skill_install::{self, AGENTS};
+use super::skill_text::{shown, summary};
 use super::{CliError, print};
-use thumbwire_agent::{NodeDescription, Skill, SkillStep, Skills};
+use thumbwire_agent::{Skill, Skills};
 use thumbwire_base::files::Folder;
+use thumbwire_core::toolset::skills::SkillDocument;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -20,6 +25,10 @@ pub(super) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Verb {
+    /// Teach another agent: write `SKILL.md` files about using phones, writing flows and testing apps
+    Install(InstallFlags),
+    /// Remove these files again
+    Uninstall(InstallFlags),
     /// Save a run that reached its goal as a skill
     ///
     /// With one run, what varies is guessed: words of the goal that the run typed or tapped. With
@@ -58,6 +67,40 @@ enum Verb {
     },
 }
 
+/// Which `SKILL.md` files, and where.
+#[derive(clap::Args)]
+struct InstallFlags {
+    /// The agent: its folder of the user's skills, such as `~/.claude/skills`; `agents` is
+    /// `~/.agents/skills`, which several agents read
+    #[arg(value_parser = AGENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), required_unless_present = "to")]
+    agent: Option<String>,
+    /// Another folder, such as `.claude/skills` of a project
+    #[arg(long, value_name = "DIR", conflicts_with = "agent")]
+    to: Option<PathBuf>,
+    /// Recorded skills of this directory, too
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+    /// Replace or remove files that differ
+    #[arg(long)]
+    force: bool,
+}
+
+impl InstallFlags {
+    fn run(self, change: ChangeFiles) -> Result<u8, CliError> {
+        let mut skills = skill_documents::own();
+        if let Some(from) = &self.from {
+            skills.extend(skill_documents::recorded(from)?);
+        }
+        let folder = skill_install::folder(self.agent.as_deref(), self.to)?;
+        let (lines, is_kept) = change(&skills, &folder, self.force)?;
+        print(&lines)?;
+        Ok(u8::from(is_kept))
+    }
+}
+
+/// [`skill_install::install`] or [`skill_install::uninstall`].
+type ChangeFiles = fn(&[SkillDocument], &Path, bool) -> Result<(String, bool), CliError>;
+
 /// The folder `skills`, which the operator has not named. If it is a link, somebody else chose
 /// where it leads, and it is not used.
 fn own_folder() -> Result<PathBuf, CliError> {
@@ -71,6 +114,8 @@ fn own_folder() -> Result<PathBuf, CliError> {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
     match arguments.verb {
+        Verb::Install(flags) => return flags.run(skill_install::install),
+        Verb::Uninstall(flags) => return flags.run(skill_install::uninstall),
         Verb::Save { runs, name, out, force } => {
             let recorded = runs.iter().map(|run| recorded(run)).collect::<Result<Vec<_>, _>>();
             let skill = Skill::learn(&recorded.map_err(CliError::failed)?, name.as_deref());
@@ -99,88 +144,4 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
 fn open(file: &Path) -> Result<Skill, CliError> {
     Skill::read(&read(file)?)
         .map_err(|reason| CliError::usage(format!("{}: {reason}", file.display())))
-}
-
-/// The goal and the parameters.
-fn summary(skill: &Skill) -> String {
-    let mut out = format!("    {}\n", skill.goal);
-    for (name, parameter) in &skill.parameters {
-        let example = match &parameter.example {
-            Some(example) => format!("such as {example:?}"),
-            None => "a password".into(),
-        };
-        let _ = writeln!(out, "    {name}: {example}");
-    }
-    let left = skill.steps.iter().filter(|step| step.function == "think").count();
-    let left = match left {
-        0 => String::new(),
-        left => format!(", {left} of them left to the model"),
-    };
-    let answer = match &skill.answer {
-        None => "; the model gives the answer",
-        Some(_) => "",
-    };
-    let _ = writeln!(out, "    {} steps{left}{answer}", skill.steps.len());
-    out
-}
-
-/// What a skill does, a line for each step.
-fn shown(skill: &Skill) -> String {
-    let mut out = format!("{}\n{}\n", skill.name, summary(skill));
-    for (step, number) in skill.steps.iter().zip(1..) {
-        for reading in &step.read {
-            let _ = writeln!(out, "     read {} from {}", reading.name, target(&reading.from));
-        }
-        let _ = writeln!(out, "{number:>3}  {}", action(step));
-    }
-    for reading in &skill.read {
-        let _ = writeln!(out, "     read {} from {}", reading.name, target(&reading.from));
-    }
-    if let Some(answer) = skill.answer.as_ref().filter(|answer| !answer.is_empty()) {
-        let _ = writeln!(out, "     answer {answer:?}");
-    }
-    let runs = skill.learned.runs.join(", ");
-    let _ = write!(out, "\nLearned from {runs} on {}.\n", skill.learned.date);
-    out
-}
-
-fn action(step: &SkillStep) -> String {
-    let mut line = step.function.clone();
-    if let Some(it) = &step.target {
-        let _ = write!(line, " {}", target(it));
-    }
-    for (name, value) in &step.arguments {
-        let _ = write!(line, " {name}={value}");
-    }
-    if let Some(swipe) = step.swipe {
-        let _ = write!(line, " {}", format!("{swipe:?}").to_lowercase());
-    }
-    if step.until_target {
-        line.push_str(", until the next target is there");
-    }
-    if step.if_shown {
-        line.push_str(", if it is shown");
-    }
-    line
-}
-
-fn target(it: &NodeDescription) -> String {
-    let class = it.class.rsplit('.').next().unwrap_or_default();
-    let texts = [Some(&it.text), Some(&it.label), it.inside.as_ref()].into_iter().flatten();
-    let text = texts.into_iter().find(|text| !text.is_empty());
-    let mut out = match text {
-        Some(text) => format!("{class} {text:?}"),
-        None => format!("{class} {}", it.id.rsplit('/').next().unwrap_or_default())
-            .trim_end()
-            .to_owned(),
-    };
-    for (word, text) in [("beside", &it.beside), ("under", &it.under)] {
-        if let Some(text) = text {
-            let _ = write!(out, " {word} {text:?}");
-        }
-    }
-    if let Some([nth, count]) = it.nth {
-        let _ = write!(out, " {nth} of {count}");
-    }
-    out
 }

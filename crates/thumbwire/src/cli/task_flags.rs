@@ -9,7 +9,7 @@ pub(super) use without_agent::TaskFlags;
 
 #[cfg(feature = "agent")]
 mod with_agent {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -17,10 +17,11 @@ mod with_agent {
     use thumbwire_core::action::Perform;
     use thumbwire_core::session::Session;
     use thumbwire_core::toolset::Tool;
+    use thumbwire_core::toolset::skills::SkillDocument;
 
-    use super::super::CliError;
     use super::super::model_flags::{BudgetFlags, ConfirmFlag, ModelFlags, ModelSetup};
     use super::super::run_setup::{self, McpTaskRunner, RunSetup};
+    use super::super::{CliError, FILES, PERMISSIONS, skill_documents};
     use crate::config::Config;
 
     /// What a task gets beyond its own time, to finish its trace.
@@ -31,7 +32,7 @@ mod with_agent {
     pub(in super::super) struct TaskFlags {
         /// Secret that can be typed as `{{NAME}}` but is never shown; its value is read from
         /// $THUMBWIRE_SECRET_NAME (repeatable)
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", help_heading = PERMISSIONS)]
         secret: Vec<String>,
         #[command(flatten)]
         model: ModelFlags,
@@ -39,6 +40,10 @@ mod with_agent {
         limits: BudgetFlags,
         #[command(flatten)]
         confirm: ConfirmFlag,
+        /// Directory of recorded skills to offer to clients, beside those that Thumbwire has, by
+        /// MCP's skills extension
+        #[arg(long, value_name = "DIR", help_heading = FILES)]
+        skills: Option<PathBuf>,
     }
 
     /// What the flags ask for, checked.
@@ -63,6 +68,18 @@ mod with_agent {
             let model = self.model(config, is_mobile)?;
             let vault = run_setup::secrets(&self.secret)?;
             Ok(Task { model, vault, limits: self.limits.clone(), confirm: self.confirm })
+        }
+
+        /// The skills for clients.
+        ///
+        /// # Errors
+        /// If the directory has files that are no skills.
+        pub(in super::super) fn skills(&self) -> Result<Vec<SkillDocument>, CliError> {
+            let mut skills = skill_documents::own();
+            if let Some(folder) = &self.skills {
+                skills.extend(skill_documents::recorded(folder)?);
+            }
+            Ok(skills)
         }
 
         fn model(&self, config: &Config, is_mobile: bool) -> Result<Option<ModelSetup>, CliError> {
@@ -131,8 +148,9 @@ mod without_agent {
     use thumbwire_core::action::Perform;
     use thumbwire_core::session::Session;
     use thumbwire_core::toolset::Tool;
+    use thumbwire_core::toolset::skills::SkillDocument;
 
-    use super::super::CliError;
+    use super::super::{CliError, skill_documents};
     use crate::config::Config;
 
     /// No flags.
@@ -143,6 +161,10 @@ mod without_agent {
     pub(in super::super) struct Task;
 
     impl TaskFlags {
+        pub(in super::super) fn skills(&self) -> Result<Vec<SkillDocument>, CliError> {
+            Ok(skill_documents::own())
+        }
+
         pub(in super::super) fn open(&self, _: &Config, _: bool) -> Result<Task, CliError> {
             Ok(Task)
         }

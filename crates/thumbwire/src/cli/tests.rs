@@ -9,11 +9,11 @@ use thumbwire_core::toolset::mobile::ToolGroup;
 
 use super::Cli;
 
-/// README.md and every page below `docs`, with their texts.
+/// README.md and every page below `docs` and `skills`, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut pages = vec![root.join("README.md")];
-    let mut folders = vec![root.join("docs")];
+    let mut folders = vec![root.join("docs"), root.join("skills")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

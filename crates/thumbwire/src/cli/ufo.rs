@@ -5,20 +5,22 @@ use super::CliError;
 use thumbwire_core::toolset::{Toolset, ufo};
 use thumbwire_mcp::http::{self, Listener};
 
+const UFO: &str = "UFO's servers";
+
 #[derive(clap::Args)]
 pub(super) struct Ufo {
     /// Serve UFO's data and action servers on one shared session, each at /mcp on its own port,
     /// without a token
-    #[arg(long = "ufo", conflicts_with_all = ["toolset", "http"])]
+    #[arg(long = "ufo", conflicts_with_all = ["toolset", "http"], help_heading = UFO)]
     pub(super) is_asked: bool,
     /// Host that both servers listen on
-    #[arg(long, value_name = "HOST", requires = "is_asked", default_value = "localhost")]
+    #[arg(long, value_name = "HOST", requires = "is_asked", help_heading = UFO, default_value = "localhost")]
     host: String,
     /// Port of the data server
-    #[arg(long, value_name = "PORT", requires = "is_asked", default_value_t = 8020)]
+    #[arg(long, value_name = "PORT", requires = "is_asked", help_heading = UFO, default_value_t = 8020)]
     data_port: u16,
     /// Port of the action server
-    #[arg(long, value_name = "PORT", requires = "is_asked", default_value_t = 8021)]
+    #[arg(long, value_name = "PORT", requires = "is_asked", help_heading = UFO, default_value_t = 8021)]
     action_port: u16,
 }
 

@@ -27,6 +27,7 @@ use thumbwire_flow::{
 use tokio::runtime::Handle;
 
 use super::flow_files::{FlowFolders, FlowPermissions};
+use super::log_flag::LogFlag;
 use super::queued_flows::{CaseBegun, CaseRecord, FlowRequest, RunFiles, moved, stored_trace};
 use super::run_goal::{FOREVER, RunFlags};
 use super::run_setup::{self, AppToolPerform, FlowGoalRunner};
@@ -47,6 +48,8 @@ pub(super) struct Arguments {
     until_empty: bool,
     #[command(flatten)]
     allow: FlowPermissions,
+    #[command(flatten)]
+    pub(super) log: LogFlag,
 }
 
 /// How long a job may take, with the wait for a phone, unless `--timeout` says otherwise.

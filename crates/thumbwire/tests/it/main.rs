@@ -60,6 +60,7 @@ mod iphone;
 mod leases;
 mod many;
 mod marks;
+mod mcp_install;
 mod models;
 mod models_story;
 mod module_graph;
@@ -93,6 +94,8 @@ mod screen_attacks;
 mod scripted;
 mod scripted_screen;
 mod serials;
+#[cfg(unix)]
+mod session;
 mod skills;
 mod states;
 mod stdio;

@@ -228,6 +228,7 @@ fn program_serves_them_for_the_mobile_toolset_alone() {
         capabilities,
         json!({
             "completions": {}, "prompts": {}, "resources": { "subscribe": true, "listChanged": true }, "tools": {},
+            "extensions": { "io.modelcontextprotocol/skills": {} },
         })
     );
     let listed = server.request("resources/list", json!({}));

@@ -45,9 +45,14 @@ impl Place {
 
     /// Runs any command there.
     pub(crate) fn call(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
+        said(&self.program(arguments).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Any command there, not started yet.
+    pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = thumbwire();
-        command.current_dir(self.folder.path()).args(arguments).stdin(Stdio::null());
-        said(&command.output().unwrap())
+        command.current_dir(self.folder.path()).args(arguments);
+        command
     }
 
     /// The runs in the folder.

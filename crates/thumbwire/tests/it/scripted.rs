@@ -1,6 +1,7 @@
 //! Ten tasks of the suite by a scripted client without a model. It knows only what replies tell it.
 //! Each task is done three times: with a look before each act, by `--tree xml` and by `--observe
-//! off`; and by `--observe diff`, without a look. The suite's judge reads the phone.
+//! off`; and by `--observe diff`, without a look. A client in a shell does them once more, with
+//! commands of `skills/thumbwire/SKILL.md` only. The suite's judge reads the phone.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use thumbwire_eval::state::{PhoneState, judge};
 use thumbwire_eval::{EvalPhone, Platform, Task, TaskEnv, TimeMode, oracle, tasks};
 
 use crate::scripted_screen::Screen;
+#[cfg(unix)]
+use crate::session::{Printed, User};
 
 const TASKS: [&str; 10] = [
     "settings-bluetooth",
@@ -53,9 +56,15 @@ impl Cost {
     }
 }
 
+/// How a client reaches its phone.
+enum Way {
+    Tools(Arc<dyn Perform>, Toolset),
+    #[cfg(unix)]
+    Shell(Shell),
+}
+
 struct Client {
-    perform: Arc<dyn Perform>,
-    surface: Toolset,
+    way: Way,
     form: TreeForm,
     observes: bool,
     screen: Screen,
@@ -70,9 +79,12 @@ struct Client {
 
 impl Client {
     fn new(perform: Arc<dyn Perform>, form: TreeForm, observe: ObserveMode) -> Self {
+        Self::by(Way::Tools(perform, mobile::toolset_with(form, observe)), form, observe)
+    }
+
+    fn by(way: Way, form: TreeForm, observe: ObserveMode) -> Self {
         Self {
-            perform,
-            surface: mobile::toolset_with(form, observe),
+            way,
             form,
             observes: observe == ObserveMode::Diff,
             screen: Screen::default(),
@@ -85,18 +97,24 @@ impl Client {
     }
 
     async fn call(&mut self, tool: &str, arguments: Value) -> String {
-        let called = self.surface.tool(tool).unwrap();
-        let request = format!("{tool} {arguments}");
-        let call = Call::with_timeout(called.budget);
-        let arguments = arguments.as_object().cloned().unwrap();
-        let reply = self.surface.answer(called, arguments, call, &*self.perform).await;
-        let texts = reply.content.iter().filter_map(|content| match content {
-            Content::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let text: String = texts.collect();
+        let (request, text, is_done) = match &mut self.way {
+            Way::Tools(perform, surface) => {
+                let called = surface.tool(tool).unwrap();
+                let request = format!("{tool} {arguments}");
+                let call = Call::with_timeout(called.budget);
+                let arguments = arguments.as_object().cloned().unwrap();
+                let reply = surface.answer(called, arguments, call, &**perform).await;
+                let texts = reply.content.iter().filter_map(|content| match content {
+                    Content::Text(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                (request, texts.collect::<String>(), !reply.is_error)
+            }
+            #[cfg(unix)]
+            Way::Shell(shell) => shell.run(tool, &arguments).await,
+        };
         let _ = write!(self.protocol, "> {request}\n{text}\n\n");
-        assert!(!reply.is_error, "{}", self.protocol);
+        assert!(is_done, "{}", self.protocol);
         self.cost.calls += 1;
         self.cost.count(&request);
         self.cost.count(&text);
@@ -234,6 +252,108 @@ fn text_of(aim: &ScriptTarget, texts: &[String]) -> String {
     aim.read(found)
 }
 
+#[cfg(unix)]
+const SKILL: &str = include_str!("../../../../skills/thumbwire/SKILL.md");
+
+/// A client in a shell, on a phone that it reaches by its address.
+#[cfg(unix)]
+struct Shell {
+    user: User,
+    /// The phone, until it was named.
+    device: Option<String>,
+}
+
+#[cfg(unix)]
+impl Shell {
+    /// Runs the command that is such a call. Returns it, what it prints, and whether it succeeded.
+    async fn run(&mut self, tool: &str, arguments: &Value) -> (String, String, bool) {
+        let text = |name: &str| arguments[name].as_str().unwrap().to_owned();
+        let mut words = match tool {
+            "mobile_launch_app" => vec!["launch".into(), text("bundle_id")],
+            "mobile_tap_element" => vec!["tap".into(), text("element_id")],
+            "mobile_wait_for" => vec!["wait".into(), text("text")],
+            "mobile_scroll" => vec!["scroll".into(), text("direction")],
+            "mobile_type" => {
+                let typed = vec!["type".into(), text("text"), "--into".into(), text("element_id")];
+                let submit = (arguments["submit"] == true).then(|| "--submit".to_owned());
+                typed.into_iter().chain(["--clear".to_owned()]).chain(submit).collect()
+            }
+            "mobile_do" => {
+                let steps = arguments["steps"].as_array().unwrap().iter().map(|step| {
+                    let (typed, into) = (step["type"].as_str(), step["into"].as_str());
+                    format!("type '{}' --into {} --clear", typed.unwrap(), into.unwrap())
+                });
+                std::iter::once("do".to_owned()).chain(steps).collect()
+            }
+            other => panic!("the skill has no command for {other}"),
+        };
+        for word in words.iter().enumerate().filter(|(at, word)| *at == 0 || word.starts_with("--"))
+        {
+            let (at, word) = word;
+            let known = if at == 0 { format!("thumbwire {word} ") } else { word.clone() };
+            assert!(SKILL.contains(&known), "the skill does not show {known:?}");
+        }
+        if let Some(device) = self.device.take() {
+            words.extend(["--device".to_owned(), device]);
+        }
+        let line: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut command = tokio::process::Command::from(self.user.command(&line));
+        let Printed { out, err, code } = command.output().await.unwrap().into();
+        let quoted = line.iter().map(|word| match word.contains([' ', '\'']) {
+            true => format!(" \"{word}\""),
+            false => format!(" {word}"),
+        });
+        (format!("thumbwire{}", quoted.collect::<String>()), out + &err, code == Some(0))
+    }
+}
+
+/// What a client in a shell needs for a task.
+#[cfg(unix)]
+async fn attempt_in_a_shell(task: &Task) -> Cost {
+    let phone = EvalPhone::new(Platform::Android, SEED);
+    let env = TaskEnv::new(phone.clone(), &[], TimeMode::Real, false);
+    let case = env.phone.world(|world| task.case(SEED, world));
+    env.apply(&case);
+    let before = PhoneState::of(&env.phone);
+    let EvalPhone::Android(phone) = phone else { panic!("an Android phone") };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let device = Some(listener.local_addr().unwrap().to_string());
+    let served = tokio::spawn(async move { phone.listen(listener).await });
+    let shell = Shell { user: User::new(), device };
+    let mut client = Client::by(Way::Shell(shell), TreeForm::List, ObserveMode::Diff);
+    client.run(&case.script).await;
+    let judged = judge(&before, &env.phone, &client.answer, &case.wants);
+    assert_eq!(judged, Ok(()), "{}: {}\n{}", task.name, case.goal, client.protocol);
+    served.abort();
+    client.cost
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_agent_that_knows_only_the_skill_does_ten_tasks() {
+    let mut table = String::from("| task | actions | calls | tokens |\n|---|---|---|---|\n");
+    let (mut acts, mut all) = (0, Cost::default());
+    for name in TASKS {
+        let task = tasks::all().into_iter().find(|task| task.name == name).unwrap();
+        let needs = needed(&task, TimeMode::Real).await;
+        let cost = attempt_in_a_shell(&task).await;
+        assert!(cost.calls * 10 <= needs * 13, "{name}: {cost:?} for {needs} actions");
+        let _ = writeln!(table, "| {name} | {needs} | {} | {} |", cost.calls, cost.tokens);
+        acts += needs;
+        all.add(cost);
+    }
+    let _ = writeln!(table, "| all | {acts} | {} | {} |", all.calls, all.tokens);
+    let count = |text: &str| bpe_openai::o200k_base().count(text);
+    let toolset = mobile::toolset_with(TreeForm::List, ObserveMode::Diff);
+    let tools = toolset.tools.iter().map(|tool| {
+        let schema = Value::from(tool.schema.clone());
+        count(&format!("{} {} {schema}", tool.name, tool.description))
+    });
+    let tools = tools.sum::<usize>() + count(&toolset.instructions);
+    println!("{table}before the first call: skill {}, tools {tools} tokens", count(SKILL));
+    assert!(count(SKILL) * 2 < tools, "a skill is short");
+}
+
 async fn attempt(task: &Task, form: TreeForm, observe: ObserveMode) -> Cost {
     let phone = EvalPhone::new(Platform::Android, SEED);
     let env = TaskEnv::new(phone, &[], TimeMode::Paused, false);
@@ -251,9 +371,9 @@ async fn attempt(task: &Task, form: TreeForm, observe: ObserveMode) -> Cost {
 }
 
 /// The number of actions that the suite's oracle needs.
-async fn needed(task: &Task) -> u32 {
+async fn needed(task: &Task, time: TimeMode) -> u32 {
     let phone = EvalPhone::new(Platform::Android, SEED);
-    let env = TaskEnv::new(phone, &[], TimeMode::Paused, false);
+    let env = TaskEnv::new(phone, &[], time, false);
     let case = env.phone.world(|world| task.case(SEED, world));
     env.apply(&case);
     oracle::run_script(&*env.perform(), &case.script).await.unwrap().acts
@@ -282,7 +402,7 @@ async fn ten_tasks_take_no_more_calls_than_1_3_for_each_action() {
     let (mut acts, mut all) = (0, Ways::default());
     for name in TASKS {
         let task = tasks::all().into_iter().find(|task| task.name == name).unwrap();
-        let needs = needed(&task).await;
+        let needs = needed(&task, TimeMode::Paused).await;
         let ways = [
             attempt(&task, TreeForm::Xml, ObserveMode::Off).await,
             attempt(&task, TreeForm::List, ObserveMode::Off).await,

@@ -1,8 +1,13 @@
 //! `thumbwire skill`, and runs that follow skills.
 
+use std::fmt::Write as _;
 use std::fs;
 
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
 use crate::run::{GOAL, MAPS, Place, finish, last_line};
+use crate::support::{McpProcess, thumbwire};
 
 /// Saves the demo's run on a fresh virtual phone as `skills/maps.yaml`.
 pub(crate) fn saved(place: &Place) -> String {
@@ -30,8 +35,7 @@ fn saved_skill_reaches_its_goal_without_a_model() {
     assert!(err.contains("! following the skill maps"), "{err}");
     assert_eq!(code, Some(1), "only a model can say what the answer is: {err}");
     assert!(err.contains("the skill has no answer: all of its steps are done"), "{err}");
-    let model = place
-        .script("one.jsonl", &[finish(), serde_json::json!({ "reached": true, "why": "yes" })]);
+    let model = place.script("one.jsonl", &[finish(), json!({ "reached": true, "why": "yes" })]);
     let with = ["run", GOAL, "--device", "virtual", "--skills", "skills", "--model", &model];
     let (out, err, code) = place.call(&with);
     assert_eq!(code, Some(0), "{err}");
@@ -81,4 +85,77 @@ fn run_is_learned_once_and_other_goals_need_a_model() {
     let (_, err, code) = place.call(&other);
     assert_eq!(code, Some(2), "{err}");
     assert!(err.contains("no skill fits the goal, and no model is given"), "{err}");
+}
+
+#[test]
+fn skills_are_served_with_the_digests_of_their_files() {
+    let place = Place::new();
+    saved(&place);
+    let mut serve = place.program(&["serve", "--device", "virtual", "--skills", "skills"]);
+    let mut server = McpProcess::spawn(&mut serve);
+    let able = server.initialize("2025-11-25");
+    assert_eq!(able["capabilities"]["extensions"]["io.modelcontextprotocol/skills"], json!({}));
+    let listed = server.request("skills/list", json!({}));
+    let skills = listed["result"]["skills"].as_array().unwrap();
+    let names: Vec<&Value> = skills.iter().map(|skill| &skill["frontmatter"]["name"]).collect();
+    assert_eq!(names, ["thumbwire", "thumbwire-flows", "thumbwire-test-app", "maps"]);
+    for skill in skills {
+        let got = server.request("skills/get", json!({ "uri": skill["uri"] }));
+        assert_eq!(got["result"]["skill"], *skill);
+        let read = server.request("resources/read", json!({ "uri": skill["uri"] }));
+        let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+        let mut digest = "sha256:".to_owned();
+        for byte in Sha256::digest(text) {
+            let _ = write!(digest, "{byte:02x}");
+        }
+        assert_eq!(skill["resources"][0]["digest"], digest);
+    }
+    let maps = server.request("resources/read", json!({ "uri": "skill://maps/SKILL.md" }));
+    insta::assert_snapshot!("recorded_skill", without_run(&maps["result"]["contents"][0]["text"]));
+    let unknown = server.request("skills/get", json!({ "uri": "skill://nothing/SKILL.md" }));
+    assert!(unknown["error"]["message"].as_str().unwrap().starts_with("unknown skill"));
+}
+
+/// The text without the name and the date of the run.
+fn without_run(text: &Value) -> String {
+    let text = text.as_str().unwrap();
+    let lines = text.lines().map(|line| match line.starts_with("Learned from ") {
+        true => "Learned from RUN on DATE.",
+        false => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn skill_documents_are_installed_and_changed_ones_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = thumbwire();
+        let output = command.env("HOME", home.path()).args(arguments).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        (out.replace(&home.path().display().to_string(), "~"), output.status.code())
+    };
+    let (out, code) = run(&["skill", "install", "claude"]);
+    let lines = |end: &str| {
+        let names = ["thumbwire", "thumbwire-flows", "thumbwire-test-app"];
+        names.map(|name| format!("~/.claude/skills/{name}/SKILL.md: {end}\n")).concat()
+    };
+    assert_eq!((out, code), (lines("written"), Some(0)));
+    assert_eq!(run(&["skill", "install", "claude"]), (lines("is there already"), Some(0)));
+    let file = home.path().join(".claude/skills/thumbwire/SKILL.md");
+    fs::write(&file, "mine").unwrap();
+    fs::write(file.with_file_name("notes.md"), "mine, too").unwrap();
+    for verb in ["install", "uninstall"] {
+        let (out, code) = run(&["skill", verb, "claude"]);
+        assert!(
+            out.contains("thumbwire/SKILL.md: differs from this version's and is kept"),
+            "{out}"
+        );
+        assert_eq!((fs::read_to_string(&file).unwrap(), code), ("mine".into(), Some(1)));
+    }
+    run(&["skill", "install", "claude", "--force"]);
+    assert_eq!(run(&["skill", "uninstall", "claude"]), (lines("removed"), Some(0)));
+    let left: Vec<_> = fs::read_dir(home.path().join(".claude/skills")).unwrap().collect();
+    assert_eq!(left.len(), 1, "the folder with another file");
+    assert_eq!(run(&["skill", "install"]).1, Some(2));
 }

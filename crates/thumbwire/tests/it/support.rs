@@ -17,6 +17,8 @@ pub(crate) fn thumbwire() -> Command {
     command.env_remove("THUMBWIRE_CONFIG").env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
     // Nor files that it keeps between runs.
     command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
+    // Nor the session of the short commands.
+    command.env_remove("XDG_RUNTIME_DIR");
     // A port outside the dynamic range on which nothing listens.
     command.env("ANDROID_ADB_SERVER_ADDRESS", "127.0.0.1").env("ANDROID_ADB_SERVER_PORT", "9");
     command.env("USBMUXD_SOCKET_ADDRESS", "UNIX:/nonexistent/usbmuxd");

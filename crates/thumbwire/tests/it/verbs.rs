@@ -18,16 +18,30 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 }
 
 /// The commands whose help is a golden.
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 39] = [
     "",
     "serve",
+    "mcp install",
+    "skill install",
     "run",
     "test",
     "demo",
     "eval",
+    "studio",
     "screen",
     "devices",
     "doctor",
+    "look",
+    "tap",
+    "type",
+    "press",
+    "scroll",
+    "launch",
+    "wait",
+    "shot",
+    "do",
+    "session",
+    "session call",
     "call",
     "tools",
     "app-tools",
@@ -175,7 +189,8 @@ fn exit_codes_are_the_same_for_all_commands() {
     check(&["serve", "--audit", "/nowhere/audit"], 2);
     check(&["app-tools", "call", "com.none", "x", "-d", "virtual"], 3);
     check(&["config", "show"], 0);
-    check(&[], 2);
+    check(&[], 0);
+    check(&["click"], 2);
     check(&["--help"], 0);
     check(&["--version"], 0);
 }
@@ -193,6 +208,25 @@ fn version_is_one_line_with_target_and_features() {
         );
         assert!(out.contains(std::env::consts::ARCH), "{out}");
     }
+}
+
+#[test]
+fn the_name_alone_says_what_to_do_next() {
+    let (out, err, code) = said(&run(&[]));
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    insta::assert_snapshot!("name_alone", out);
+}
+
+#[test]
+fn verbose_logs_more_than_the_environment_says() {
+    let log = |flag: &[&str]| {
+        let press = ["call", "--device", "virtual", "mobile_press_key", r#"{"key":"back"}"#];
+        let mut command = thumbwire();
+        let output = command.env("LOG_LEVEL", "off").args(press).args(flag).output().unwrap();
+        said(&output).1
+    };
+    assert_eq!(log(&[]), "");
+    assert!(log(&["-vv"]).contains(" DEBUG thumbwire_adb"));
 }
 
 /// A short flag means the same for every command, and a common flag has its short form everywhere.
@@ -221,7 +255,7 @@ fn short_flags_are_consistent() {
             .filter(|line| line.starts_with('-') && !line.starts_with("- "))
         {
             let (shorts, longs) = line.split_once("--").unwrap_or((line, ""));
-            let long = longs.split([' ', '=']).next().unwrap_or_default();
+            let long = longs.split([' ', '=']).next().unwrap_or_default().trim_end_matches('.');
             let given = shorts.trim_matches(['-', ',', ' ']).chars().next();
             let expected = short.iter().find(|(name, _)| *name == long).map(|(_, short)| *short);
             assert_eq!(given, expected, "{verb}: {line}");
@@ -238,6 +272,8 @@ fn exit_codes_distinguish_failures() {
     };
     let on_virtual = |rest: &[&'static str]| [&["call", "--device", "virtual"], rest].concat();
     check(&on_virtual(&["mobile_press_key", r#"{"key":"back"}"#]), 0, "");
+    check(&["click", "e12"], 2, "tip: a similar subcommand exists: 'tap'");
+    check(&["doctr"], 2, "tip: some similar subcommands exist: 'do', 'doctor'");
     check(&on_virtual(&["mobile_press_key", r#"{"key":"any"}"#]), 2, "must be one of");
     check(&on_virtual(&["mobile_press_key", "back"]), 2, "one JSON object");
     check(&on_virtual(&["mobile_nope"]), 2, "Run `thumbwire tools`");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::{CliError, DeviceFlags, leasing, session};
+use super::super::{CliError, DeviceFlags, PERMISSIONS, leasing, open_session};
 use crate::config::Config;
 use thumbwire_core::app_tools::{AppToolOptions, FileStore, TrustRules};
 use thumbwire_core::session::{Session, SessionOptions};
@@ -14,7 +14,7 @@ use thumbwire_core::session::{Session, SessionOptions};
 pub(in crate::cli) struct AllowFlags {
     /// Allow calls to an app's own tools: a package, `com.example.*` or `all` (repeatable). Adds to
     /// $THUMBWIRE_ALLOW_APP_TOOLS and to the apps trusted with `thumbwire app-tools trust`
-    #[arg(long, value_name = "PACKAGE|all")]
+    #[arg(long, value_name = "PACKAGE|all", help_heading = PERMISSIONS)]
     allow_app_tools: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl AppToolsFlags {
         let config = &self.device.sources.applied_to(config)?;
         let shared = leasing(config, "thumbwire app-tools").await?;
         let options = SessionOptions { app_tools, keep_orientation: true, ..shared };
-        session(config, self.device, options)
+        open_session(config, self.device, None, options)
     }
 }
 
