@@ -48,7 +48,12 @@ impl CaseRunner<'_> {
                     Some(FlowStep { kind, name, late: None, ..step.clone() })
                 }),
             };
-            Box::pin(self.recorded_step(now.as_ref().unwrap_or(step), depth)).await?;
+            let step = now.as_ref().unwrap_or(step);
+            let probe = self.context.probe.clone();
+            probe.iter().for_each(|probe| probe.begins(step));
+            let done = Box::pin(self.recorded_step(step, depth)).await;
+            probe.iter().for_each(|probe| probe.ends());
+            done?;
         }
         Ok(())
     }

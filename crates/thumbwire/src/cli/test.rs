@@ -190,6 +190,7 @@ impl Arguments {
             folder: Some(folder.to_owned()),
             step_pictures: self.step_pictures == StepPictures::Always,
             redact: self.common.redact,
+            probe: None,
             clock: jiff::Timestamp::now,
         }
     }
