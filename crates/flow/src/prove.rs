@@ -168,8 +168,8 @@ impl Proving<'_> {
     fn prove(&mut self) -> Proof {
         let Prover { runs, faults, max_runs, on_progress, .. } = self.prover;
         on_progress(format!(
-            "{runs} runs without faults, {runs} with each of {} kinds of faults, {} mutants; then \
-             at most {max_runs} runs in all to find a shorter flow that proves more",
+            "Runs: {runs} without faults, {runs} with each kind of fault ({}), one on each mutant \
+             ({}); then at most {max_runs} in all to find a shorter flow that proves more",
             faults.len(),
             self.mutants.len(),
         ));
