@@ -95,6 +95,9 @@ enum RunEnd {
 /// One run: a version of the flow, the phone, and what is wrong with the app.
 type Job<'a> = (&'a Document, Conditions, Option<&'a Mutant>);
 
+/// What a run's end depends on: the flow's text, the phone, and what is wrong with the app.
+type RunKey = (String, Conditions, Option<Mutation>);
+
 /// Which command failed on each mutant; `None` for those on which the flow passes.
 type Kills = Vec<Option<Option<CommandId>>>;
 
@@ -102,7 +105,7 @@ type Kills = Vec<Option<Option<CommandId>>>;
 struct Proving<'a> {
     prover: &'a Prover<'a>,
     /// The ends of all runs so far.
-    known: Mutex<HashMap<(String, Conditions, Option<Mutation>), RunEnd>>,
+    known: Mutex<HashMap<RunKey, RunEnd>>,
     runs: AtomicUsize,
     original: &'a Document,
     truth: Truth,
