@@ -67,6 +67,19 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
     }
 }
 
+/// The kinds after which a flow can go on by itself, if it waits for what it needs: app and
+/// connection stay, and nothing has to be answered.
+pub const PASSING: [&str; 5] = ["slow", "text-lost", "layout-shift", "keyboard", "dump-stale"];
+
+/// The rule that makes a kind strike in each run of a flow, and elsewhere in each.
+pub fn rule_of_run(kind: &str, nth: u32) -> String {
+    match kind {
+        "slow" => format!("slow:p=0.2,seed={nth}"),
+        "text-lost" => format!("text-lost:times=1,after={nth}"),
+        kind => format!("{kind}:times=1,after={}", 2 * nth + 1),
+    }
+}
+
 impl Study {
     /// All options, kind by kind; this plan knows the number of attempts.
     pub fn whole_plan(&self) -> Plan {

@@ -4,6 +4,7 @@
 mod prompt_cost;
 pub(crate) mod prompt_only;
 mod prompt_text;
+mod prove;
 mod skills;
 mod to_flow;
 

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::element_pattern::ElementPattern;
 use super::event::{FlowEvent, StepStatus};
 use super::golden::GoldenFiles;
+use super::probe::Probe;
 use super::report::FailureKind;
 use super::screen_text::screen_summary;
 use super::script::{Parameters, ScriptNetwork};
@@ -77,6 +78,8 @@ pub(super) struct CaseContext<'a> {
     pub(super) parameters: Parameters,
     /// Sends the requests of scripts.
     pub(super) network: Option<Arc<dyn ScriptNetwork>>,
+    /// Watches the steps.
+    pub(super) probe: Option<Arc<Probe>>,
 }
 
 /// What the steps of a case have done so far.
@@ -212,6 +215,7 @@ impl CaseRunner<'_> {
         timeout: Duration,
         mut attempt: impl AsyncFnMut(&mut Self) -> Result<T, PollError>,
     ) -> Result<T, StepError> {
+        let timeout = self.context.probe.as_ref().map_or(timeout, |it| it.max_wait(timeout));
         let end = Instant::now() + timeout;
         loop {
             let reason = match attempt(self).await {
@@ -254,6 +258,9 @@ impl CaseRunner<'_> {
         let mut nodes = element.find(&snapshot.tree, &|at| !snapshot.shown(at).is_empty());
         // A tap on a covered one would be refused.
         nodes.sort_by_key(|&at| snapshot.covered_by(at).is_some());
+        if let (Some(probe), Some(&at)) = (&self.context.probe, nodes.first()) {
+            probe.found(&snapshot.tree.nodes[at]);
+        }
         Ok((snapshot, nodes))
     }
 

@@ -19,13 +19,13 @@ use thumbwire_core::action::{Action, TextInput};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::{REDACTED, Trace};
 use thumbwire_core::yaml::to_yaml;
-use thumbwire_device::text_field::is_showing_hint;
+use thumbwire_device::text_field::{is_showing_hint, is_text_field};
 use thumbwire_device::{AppId, Gesture, Key, Orientation};
 
 use super::parse::{key_name, read};
 use naming::{Name, Naming, Touched, typed_text};
 use recorded::{Act, Screen, acts, is_launcher, phones};
-use wording::{Kind, Parameters, has_word, script_string};
+use wording::{Kind, Parameters, escape, has_word, script_string};
 
 /// A flow that was made of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -498,6 +498,56 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// What was touched before and is gone after an act.
+    fn gone(&self, at: usize, after: &Screen) -> Option<Value> {
+        let touched = self.acts[..at].iter().zip(&self.touched).filter_map(|(act, touched)| {
+            let (_, name) = touched.as_ref()?;
+            Some((Rc::clone(act.before.as_ref()?), name.clone()?))
+        });
+        let touched: Vec<(Rc<Screen>, Name)> = touched.collect();
+        self.naming.gone(&touched, after)
+    }
+
+    fn change(&self, at: usize) -> Change {
+        /// How many new texts are worth a check.
+        const MAX_TEXTS: usize = 3;
+        let act = &self.acts[at];
+        let mut change = Change {
+            action_id: act.action_id,
+            is_visible: true,
+            checks: Vec::new(),
+            kept: Vec::new(),
+        };
+        let (Some(before), Some(after)) = (act.before.as_deref(), act.after.as_deref()) else {
+            return change;
+        };
+        change.is_visible = before.words() != after.words();
+        let naming = self.naming;
+        change.checks.extend(self.name(at).and_then(|name| naming.checked(name, before, after)));
+        let screens = &self.screens;
+        change.checks.extend(naming.appeared(Some(before), after, None, true, screens, MAX_TEXTS));
+        change.checks.extend(self.gone(at, after));
+        for one in naming.parameters.except(Kind::Secret) {
+            let text = one.value.as_str();
+            let shows = |screen: &Screen, in_field: bool| {
+                screen.visible().any(|at| {
+                    let node = screen.node(at);
+                    let is_set = is_text_field(node) && !is_showing_hint(node);
+                    let texts = [&*node.text, &*node.description];
+                    is_set == in_field && texts.iter().any(|own| own.contains(text))
+                })
+            };
+            let is_typed_now = matches!(&act.action, Action::Type(input) if input.text == text);
+            let check = json!({ "assertVisible": naming.parameters.part(text) });
+            if is_typed_now && shows(after, true) {
+                change.checks.push(check);
+            } else if text.len() > 2 && shows(after, false) && !shows(before, false) {
+                change.kept.push((text.to_owned(), check));
+            }
+        }
+        change
+    }
+
     /// Checks what an act changed.
     fn checks(&mut self, at: usize) {
         let act = &self.acts[at];
@@ -519,13 +569,8 @@ impl<'a> Writer<'a> {
         }
         if !types || is_last {
             let next = self.name(at + 1);
-            found.extend(self.naming.appeared(before, after, next, is_last, &self.screens));
-            let touched = self.acts[..at].iter().zip(&self.touched).filter_map(|(act, touched)| {
-                let (_, name) = touched.as_ref()?;
-                Some((Rc::clone(act.before.as_ref()?), name.clone()?))
-            });
-            let touched: Vec<(Rc<Screen>, Name)> = touched.collect();
-            found.extend(self.naming.gone(&touched, after));
+            found.extend(self.naming.appeared(before, after, next, is_last, &self.screens, 1));
+            found.extend(self.gone(at, after));
         }
         for check in found {
             let is_known = self.steps.iter().rev().take(4).any(|step| step.command == check);
@@ -534,6 +579,42 @@ impl<'a> Writer<'a> {
             }
         }
     }
+}
+
+/// What an act of a run changed on the screen.
+pub(super) struct Change {
+    /// The number of its action in the run.
+    pub(super) action_id: u32,
+    /// Whether the screen says something else after it.
+    pub(super) is_visible: bool,
+    /// Checks of what it changed, the most telling first.
+    pub(super) checks: Vec<Value>,
+    /// The texts typed before it that are shown outside of fields since then, each with a check.
+    pub(super) kept: Vec<(String, Value)>,
+}
+
+/// What the acts of a flow's run changed. `typed` has the texts that it typed, with what the flow
+/// says for them.
+pub(super) fn changes(trace: &Trace, typed: &[(String, String)]) -> Vec<Change> {
+    let acts = acts(trace);
+    let mut parameters = Parameters::default();
+    let is_plain = |text: &str| secret(text).is_none() && !text.is_empty() && !text.contains('\n');
+    for (written, text) in typed.iter().filter(|(_, text)| is_plain(text)) {
+        let name = written.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        match name.filter(|name| !name.is_empty() && name.chars().all(is_part)) {
+            Some(name) => parameters.add_named(name, text, Kind::Parameter),
+            None => parameters.add_named("", text, Kind::Literal),
+        }
+    }
+    let naming = Naming { parameters: &parameters, maestro: false };
+    let writer = Writer::new(&naming, &acts);
+    (0..acts.len()).map(|at| writer.change(at)).collect()
+}
+
+/// A check that a text is shown.
+pub(super) fn shows(text: &str) -> Value {
+    json!({ "assertVisible": escape(text) })
 }
 
 /// Joins several taps on the same element.

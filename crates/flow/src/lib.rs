@@ -7,7 +7,8 @@
 //! `script` its JavaScript; `record_step` writes them to the trace; `crash` detects crashed apps.
 //! [`Terminal`] prints progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
 //!
-//! [`from_trace()`] writes a flow of a recorded run.
+//! [`from_trace()`] writes a flow of a recorded run, and [`Prover`] shortens a flow to what proves
+//! something.
 //!
 //! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and
 //! how a phone is reached: everything goes through
@@ -28,6 +29,8 @@ mod golden;
 mod junit;
 mod parse;
 mod plan;
+mod probe;
+mod prove;
 mod random_text;
 mod record_step;
 mod report;
@@ -64,6 +67,8 @@ pub use plan::{
     Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Golden, MAX_ROUNDS, Mask,
     Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch, Written,
 };
+pub use probe::Probe;
+pub use prove::{Conditions, FreshPhones, Proof, ProofError, Prover, proof_text};
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 pub use run::{FlowRunError, FlowRunner, Options, Shard, chosen_cases, full_name};
 pub use script::{ScriptNetwork, ScriptRequest, ScriptResponse};

@@ -18,6 +18,7 @@ use super::error::FlowError;
 use super::event::FlowEvent;
 use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
+use super::probe::Probe;
 use super::report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 use super::run_case::attempt;
 use super::script::{Parameters, ScriptNetwork};
@@ -52,6 +53,8 @@ pub struct Options {
     /// Whether a picture is taken at the end of each step, for the report; else only after a
     /// failure.
     pub step_pictures: bool,
+    /// Watches the cases, for a proof.
+    pub probe: Option<Arc<Probe>>,
     /// The time of day.
     pub clock: fn() -> jiff::Timestamp,
 }
@@ -71,6 +74,7 @@ impl Default for Options {
             folder: None,
             redact: false,
             step_pictures: false,
+            probe: None,
             clock: jiff::Timestamp::now,
         }
     }
@@ -374,7 +378,12 @@ impl FlowRunner<'_> {
         let events = EventSinks::default();
         recorder.iter().for_each(|recorder| events.add(Arc::clone(recorder) as Arc<dyn EventSink>));
         let events = events.with(Arc::clone(&self.events));
-        let perform = Arc::new(ObservedPerform::new(Arc::clone(&self.perform), events));
+        let perform = Arc::clone(&self.perform);
+        let perform = match &self.options.probe {
+            Some(probe) => probe.of(perform),
+            None => perform,
+        };
+        let perform = Arc::new(ObservedPerform::new(perform, events));
         let mut runner = CaseRunner {
             context: CaseContext {
                 perform,
@@ -389,6 +398,7 @@ impl FlowRunner<'_> {
                 step_pictures: self.options.step_pictures,
                 parameters: self.parameters(flow, phone),
                 network: self.network.clone(),
+                probe: self.options.probe.clone(),
             },
             state: CaseState::default(),
         };

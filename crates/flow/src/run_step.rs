@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use thumbwire_device::text_field;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseContext, CaseRunner, StepError};
@@ -47,7 +48,12 @@ impl CaseRunner<'_> {
                     Some(FlowStep { kind, name, late: None, ..step.clone() })
                 }),
             };
-            Box::pin(self.recorded_step(now.as_ref().unwrap_or(step), depth)).await?;
+            let step = now.as_ref().unwrap_or(step);
+            let probe = self.context.probe.clone();
+            probe.iter().for_each(|probe| probe.begins(step));
+            let done = Box::pin(self.recorded_step(step, depth)).await;
+            probe.iter().for_each(|probe| probe.ends());
+            done?;
         }
         Ok(())
     }
@@ -221,12 +227,34 @@ impl CaseRunner<'_> {
             .until(timeout, async |runner| runner.attempt(request::Type(typing.clone())).await)
             .await?;
         match typed.field {
-            Readback::Differs { shows } => {
+            Readback::Differs { shows } if !self.repairs(&typing).await => {
                 let what = format!("the field shows {shows:?} instead of the typed text");
                 Err(StepError::new(FailureKind::Step, what))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a field that seemed to have another text shows this one: the screen was late, or
+    /// lost characters are typed again.
+    async fn repairs(&mut self, typing: &TextInput) -> bool {
+        let Some(snapshot) = self.snapshot().await else { return false };
+        let nodes = &snapshot.tree.nodes;
+        let shows = text_field::focused(&snapshot.tree).map(|at| &*nodes[at].text);
+        // A field that is empty may have taken the text and gone on.
+        let Some(shows) = shows.filter(|shows| !typing.clear && !shows.is_empty()) else {
+            return false;
+        };
+        let mut rest = typing.text.chars();
+        // Nothing else was in the field before if it has only characters of this text.
+        let is_part = shows.chars().all(|shown| rest.any(|c| c == shown));
+        let again = TextInput { clear: true, ..typing.clone() };
+        shows == typing.text
+            || (is_part
+                && self
+                    .ask(request::Type(again))
+                    .await
+                    .is_ok_and(|typed| !matches!(typed.field, Readback::Differs { .. })))
     }
 
     async fn run_goal(&mut self, goal: &str) -> Result<(), StepError> {

@@ -28,18 +28,22 @@ use crate::tasks;
 const MAX_TIME: Duration = Duration::from_secs(3_600);
 
 /// What became of one run.
-struct Conversion {
+pub(super) struct Conversion {
     task: &'static str,
     seed: u64,
     oracle_acts: u32,
-    flow: Result<WrittenFlow, String>,
+    pub(super) flow: Result<WrittenFlow, String>,
+    /// What the run typed as passwords.
+    pub(super) passwords: BTreeMap<String, String>,
+    /// What it answered.
+    pub(super) answer: String,
     /// Whether the flow passed and the task's conditions hold.
-    result: Result<(), String>,
+    pub(super) result: Result<(), String>,
 }
 
 /// Whose run is turned into a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Recorded {
+pub(super) enum Recorded {
     Oracle,
     /// The agent with the scripted policy.
     Agent,
@@ -54,8 +58,17 @@ fn prepared(task: &Task, seed: u64, recorded: Recorded) -> (TaskEnv, crate::Task
         Recorded::Fault(kind) => faults::rules(kind, 0.3),
         _ => Vec::new(),
     };
+    prepared_phone(task, seed, EvalPhone::new(Platform::Android, seed), &rules)
+}
+
+/// A phone with these faults, as it is before the task.
+pub(super) fn prepared_phone(
+    task: &Task,
+    seed: u64,
+    phone: EvalPhone,
+    rules: &[String],
+) -> (TaskEnv, crate::TaskInstance) {
     let rules: Vec<Rule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
-    let phone = EvalPhone::new(Platform::Android, seed);
     let env = TaskEnv::new(phone, &rules, TimeMode::Paused, false);
     let case = env.phone.world(|world| task.case(seed, world));
     env.apply(&case);
@@ -145,7 +158,12 @@ fn passwords(trace: &Trace, flow: &Result<WrittenFlow, String>) -> BTreeMap<Stri
 }
 
 /// `None` if the run itself failed, because of faults.
-fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Option<Conversion> {
+pub(super) fn convert(
+    task: &Task,
+    seed: u64,
+    recorded: Recorded,
+    maestro: bool,
+) -> Option<Conversion> {
     let folder = tempfile::tempdir().unwrap();
     let runtime =
         || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
@@ -171,7 +189,8 @@ fn convert(task: &Task, seed: u64, recorded: Recorded, maestro: bool) -> Option<
         Err(error) => Err(format!("not converted: {error}")),
     };
     runtime.shutdown_background();
-    Some(Conversion { task: task.name, seed, oracle_acts, flow, result })
+    let task = task.name;
+    Some(Conversion { task, seed, oracle_acts, flow, passwords, answer, result })
 }
 
 fn convert_all(

@@ -39,7 +39,8 @@ fn rank(screen: &Screen, at: usize, text: &str) -> Rank {
 
 impl Naming<'_> {
     /// What is on the screen after an act, and was not before: the most telling text of a new
-    /// screen, and one with a value of the run. `next` is what the flow waits for anyway.
+    /// screen, at most `max` of them, and one with a value of the run. `next` is what the flow
+    /// waits for anyway.
     pub(super) fn appeared(
         &self,
         before: Option<&Screen>,
@@ -47,6 +48,7 @@ impl Naming<'_> {
         next: Option<&Name>,
         is_last: bool,
         others: &[Rc<Screen>],
+        max: usize,
     ) -> Vec<Value> {
         let is_new_screen =
             before.is_none_or(|before| after.snapshot.is_another_screen(&before.snapshot));
@@ -88,8 +90,8 @@ impl Naming<'_> {
             is_visible && !before.is_some_and(is_shown) && next != Some(name)
         };
         let value = values.into_iter().map(|(_, name)| name).find(is_check);
-        let shown = shown.into_iter().map(|(_, name)| name).find(is_check);
-        let names = shown.into_iter().chain(value);
+        let shown = shown.into_iter().map(|(_, name)| name).filter(is_check).take(max);
+        let names = shown.chain(value);
         names.map(|name| json!({ "assertVisible": name.written(self.parameters) })).collect()
     }
 

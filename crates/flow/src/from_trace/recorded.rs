@@ -271,6 +271,16 @@ impl Screen {
         })
     }
 
+    /// What it says, without the phone's own bars.
+    pub(super) fn words(&self) -> Vec<(&str, &str, &str, bool)> {
+        let says = |node: &&Node| {
+            let has_words = !node.text.is_empty() || !node.description.is_empty();
+            *node.package != *"com.android.systemui" && (has_words || node.flags.checkable)
+        };
+        let nodes = self.snapshot.tree.nodes.iter().filter(says);
+        nodes.map(|node| (&*node.text, &*node.description, &*node.id, node.flags.checked)).collect()
+    }
+
     pub(super) fn node(&self, at: usize) -> &Node {
         &self.snapshot.tree.nodes[at]
     }

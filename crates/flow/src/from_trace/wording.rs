@@ -37,6 +37,11 @@ impl Parameters {
         self.0.iter().filter(move |one| one.kind == kind)
     }
 
+    /// All but those of one kind.
+    pub(super) fn except(&self, kind: Kind) -> impl Iterator<Item = &Parameter> {
+        self.0.iter().filter(move |one| one.kind != kind)
+    }
+
     fn named(&self) -> impl Iterator<Item = &Parameter> {
         self.0.iter().filter(|one| one.kind != Kind::Literal)
     }
@@ -56,8 +61,12 @@ impl Parameters {
         let numbered = (2..).map(|number| format!("{base}_{number}"));
         let is_free = |name: &String| !self.named().any(|one| one.name == *name);
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free);
-        let (name, value) = (name.unwrap_or(base), value.to_owned());
-        self.0.push(Parameter { name, value, kind });
+        self.add_named(&name.unwrap_or(base), value, kind);
+    }
+
+    /// Adds a value with its name.
+    pub(super) fn add_named(&mut self, name: &str, value: &str, kind: Kind) {
+        self.0.push(Parameter { name: name.to_owned(), value: value.to_owned(), kind });
     }
 
     /// A text with parameters for the values in it, and `escape` for the rest.

@@ -4,6 +4,8 @@
 //! 5 refused by policy, 130 interrupted.
 
 mod check;
+#[cfg(feature = "eval")]
+mod prove;
 pub(super) mod script_hosts;
 
 use std::path::{Path, PathBuf};
@@ -75,6 +77,9 @@ pub(super) struct Arguments {
     update_goldens: bool,
     #[command(flatten)]
     allow: FlowPermissions,
+    #[cfg(feature = "eval")]
+    #[command(flatten)]
+    proof: prove::ProofFlags,
 }
 
 const REPORT: &str = "Report";
@@ -103,6 +108,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         return check::report(&read, &arguments.files.param);
     }
     let flows = read.runnable()?;
+    #[cfg(feature = "eval")]
+    if arguments.proof.prove {
+        return prove::run(&arguments, &flows, &folders, config);
+    }
     let common = &arguments.common;
     let config = &common.sources.applied_to(config)?;
     common.model.check_prices(&common.limits)?;
@@ -190,6 +199,7 @@ impl Arguments {
             folder: Some(folder.to_owned()),
             step_pictures: self.step_pictures == StepPictures::Always,
             redact: self.common.redact,
+            probe: None,
             clock: jiff::Timestamp::now,
         }
     }

@@ -18,6 +18,7 @@ const RESET: Options = Options {
     update_goldens: false,
     folder: None,
     redact: false,
+    probe: None,
     step_pictures: false,
     clock: jiff::Timestamp::now,
 };

@@ -38,6 +38,7 @@ mod faults;
 mod flows;
 mod flows_judged;
 mod flows_maestro;
+mod flows_prove;
 mod flows_report;
 mod flows_run;
 mod flows_scripts;
