@@ -11,7 +11,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thumbwire_core::action::{
-    Action, AppSelector, Call, ClientId, Failure, ListedDevice, Scope, TypedPerform as _, request,
+    Action, Call, ClientId, Failure, ListedDevice, Scope, TypedPerform as _, request,
 };
 use thumbwire_core::session::UserHold;
 
@@ -147,7 +147,7 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
         "addresses" => json_response(&studio.addresses(device, asked.index)?),
         "match" => json_response(&studio.matches(device, &asked.selector)?),
         "act" => {
-            let action = asked.action.filter(may_be_done_by_hand);
+            let action = asked.action.filter(Action::is_by_hand);
             let action = action.ok_or_else(|| {
                 Refusal::new(StatusCode::BAD_REQUEST, "the page cannot do this on a phone")
             })?;
@@ -175,19 +175,6 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
         }
         _ => return Err(no_such_request()),
     })
-}
-
-/// What a hand can do, and starting an app. Everything else has tools, and permissions of its own.
-fn may_be_done_by_hand(action: &Action) -> bool {
-    match action {
-        Action::Touch(_)
-        | Action::Type(_)
-        | Action::Press(_)
-        | Action::SetOrientation(_)
-        | Action::Unlock => true,
-        Action::Launch(AppSelector::Id(_)) => true,
-        _ => false,
-    }
 }
 
 impl Parts {
