@@ -60,6 +60,8 @@ pub(super) struct ClientDetails {
     pub(super) name: ClientName,
     /// Whether it can show forms.
     pub(super) has_forms: bool,
+    /// Whether it shows MCP Apps.
+    pub(super) has_apps: bool,
 }
 
 #[derive(Debug)]
