@@ -329,6 +329,20 @@ impl Action {
     /// A full snapshot of the present screen.
     pub const LOOK: Self =
         Self::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::ZERO });
+
+    /// Whether a hand can do it, or it starts an app: what pages for people may ask for. Everything
+    /// else has tools, and permissions of its own.
+    pub fn is_by_hand(&self) -> bool {
+        matches!(
+            self,
+            Self::Touch(_)
+                | Self::Type(_)
+                | Self::Press(_)
+                | Self::SetOrientation(_)
+                | Self::Unlock
+                | Self::Launch(AppSelector::Id(_))
+        )
+    }
 }
 
 #[cfg(test)]

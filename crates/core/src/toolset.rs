@@ -41,7 +41,7 @@ pub use schema::{Rule, SchemaViolation};
 use skills::SkillDocument;
 use spec_tools::SpecTools;
 use tool::read;
-pub use tool::{Handler, Tool, ToolEffect, ToolHints};
+pub use tool::{APP_MIME, AppRole, Handler, Tool, ToolEffect, ToolHints};
 
 /// A family of tools with one naming scheme.
 pub struct Toolset {
@@ -53,6 +53,8 @@ pub struct Toolset {
     pub instructions: String,
     /// Its tools, in listing order.
     pub tools: Vec<Tool>,
+    /// Tools of an MCP App, for clients that show apps only: the others need no such tokens.
+    pub ui_tools: Vec<Arc<Tool>>,
     /// Dynamic tools, if a caller has added some.
     pub dynamic_tools: Option<Arc<dyn DynamicTools>>,
     /// Prompts for users to choose from.
@@ -119,6 +121,7 @@ impl Toolset {
             server,
             instructions: instructions.into(),
             tools,
+            ui_tools: Vec::new(),
             dynamic_tools: None,
             prompts: Vec::new(),
             resources: None,

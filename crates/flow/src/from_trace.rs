@@ -269,7 +269,8 @@ impl<'a> Writer<'a> {
                 self.touch(at, "tapOn", None)
             }
             Action::Observe(_) => {
-                let typed = act.checked_text();
+                let shown = act.before.as_deref().zip(act.checked_node());
+                let typed = shown.and_then(|(screen, node)| typed_text(screen, node));
                 let name = typed.as_ref().or(self.name(at));
                 let name = name.ok_or("the element that must be there cannot be named")?;
                 let check = name.written(self.naming.parameters);

@@ -14,16 +14,16 @@ use std::time::Duration;
 use axum::http::request::Parts;
 use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams, GetSkillResult,
-    GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
-    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListSkillsResult, ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourcesCapability,
-    SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, TASKS_EXTENSION_ID, ToolAnnotations, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities,
+    CompleteRequestParams, CompleteResult, CreateTaskResult, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
+    GetSkillResult, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourcesCapability, SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, ToolAnnotations,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
@@ -54,7 +54,7 @@ use super::waiting_calls::{
 use thumbwire_core::action::{Call, ClientId, ClientName, Perform, Scope};
 use thumbwire_core::toolset::resource_changes::ResourceChanges;
 use thumbwire_core::toolset::resources::ResourceProvider;
-use thumbwire_core::toolset::{Tool, ToolHints, Toolset};
+use thumbwire_core::toolset::{APP_MIME, Tool, ToolHints, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
 ///
@@ -158,10 +158,10 @@ pub(super) struct Server {
     subscriptions: Arc<Subscriptions>,
 }
 
-/// A tool that a request may call: one of the toolset's own, or a dynamic one.
+/// A tool that a request may call: one of the toolset's own, or one of an app or a dynamic one.
 pub(super) enum FoundTool {
     Own(Arc<Toolset>, usize),
-    Dynamic(Arc<Tool>),
+    Shared(Arc<Tool>),
 }
 
 impl Deref for FoundTool {
@@ -170,7 +170,7 @@ impl Deref for FoundTool {
     fn deref(&self) -> &Tool {
         match self {
             Self::Own(toolset, at) => &toolset.tools[*at],
-            Self::Dynamic(tool) => tool,
+            Self::Shared(tool) => tool,
         }
     }
 }
@@ -200,10 +200,12 @@ impl Server {
         scope: Scope,
     ) -> Result<FoundTool, ToolRefusal> {
         let own = self.toolset.tools.iter().position(|tool| tool.name == name);
-        let found = match (own, &self.toolset.dynamic_tools) {
-            (Some(at), _) => Some(FoundTool::Own(Arc::clone(&self.toolset), at)),
-            (None, Some(dynamic)) => dynamic.tool(name).await.map(FoundTool::Dynamic),
-            (None, None) => None,
+        let of_app = self.toolset.ui_tools.iter().find(|tool| tool.name == name);
+        let found = match (own, of_app, &self.toolset.dynamic_tools) {
+            (Some(at), _, _) => Some(FoundTool::Own(Arc::clone(&self.toolset), at)),
+            (None, Some(tool), _) => Some(FoundTool::Shared(Arc::clone(tool))),
+            (None, None, Some(dynamic)) => dynamic.tool(name).await.map(FoundTool::Shared),
+            (None, None, None) => None,
         };
         match found {
             None => Err(ToolRefusal::Unknown),
@@ -393,6 +395,10 @@ impl ServerHandler for Server {
         let is_allowed = |tool: &Tool| scope.allows(tool.scope());
         let own = self.toolset.tools.iter().filter(|tool| is_allowed(tool));
         let mut tools: Vec<_> = own.map(listed).collect();
+        if shows_apps(&context) {
+            let of_app = self.toolset.ui_tools.iter().filter(|tool| is_allowed(tool));
+            tools.extend(of_app.map(|tool| listed(tool)));
+        }
         if let Some(dynamic) = &self.toolset.dynamic_tools {
             let dynamic = dynamic.tools().await;
             tools.extend(dynamic.iter().filter(|tool| is_allowed(tool)).map(|tool| listed(tool)));
@@ -728,6 +734,29 @@ fn declares_tasks(context: &RequestContext<RoleServer>) -> bool {
     context.client_capabilities().is_some_and(|client| client.supports_tasks())
 }
 
+/// The client's extension for MCP Apps (SEP-1865).
+const APPS_EXTENSION_ID: &str = "io.modelcontextprotocol/ui";
+
+/// Whether a client of an older revision over HTTP has declared in its handshake that it shows MCP
+/// Apps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ShowsApps(pub(super) bool);
+
+/// Whether these capabilities include MCP Apps made of HTML.
+pub(super) fn has_apps(client: &ClientCapabilities) -> bool {
+    let extension = client.extensions.as_ref().and_then(|all| all.get(APPS_EXTENSION_ID));
+    let mimes = extension.and_then(|settings| settings.get("mimeTypes")?.as_array());
+    mimes.is_some_and(|mimes| mimes.iter().any(|mime| mime == APP_MIME))
+}
+
+/// Whether the client shows MCP Apps.
+fn shows_apps(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<Parts>();
+    let of_session = parts.and_then(|parts| parts.extensions.get::<ShowsApps>());
+    of_session.is_some_and(|shows| shows.0)
+        || context.client_capabilities().is_some_and(|client| has_apps(&client))
+}
+
 /// What the request's token grants; `None` over stdio.
 fn grant(context: &RequestContext<RoleServer>) -> Option<Grant> {
     let parts = context.extensions.get::<Parts>()?;
@@ -777,6 +806,7 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
     );
     listed.output_schema = tool.output.clone().map(Arc::new);
     listed.title = Some(tool.title.clone());
+    listed.meta = tool.app_role.map(|role| MetaObject(role.meta()));
     let hints = tool.hints();
     if hints == ToolHints::default() {
         return listed;

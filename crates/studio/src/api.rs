@@ -10,7 +10,7 @@ use http::{Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thumbwire_core::action::{
-    Action, AppSelector, Call, ClientId, Failure, ListedDevice, Scope, TypedPerform as _, request,
+    Action, Call, ClientId, Failure, ListedDevice, Scope, TypedPerform as _, request,
 };
 use thumbwire_core::session::UserHold;
 
@@ -55,7 +55,7 @@ impl From<Failure> for Refusal {
 /// What a page asks for in a body. Each request uses some of it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct PageRequest {
     device: String,
     action: Option<Action>,
     index: usize,
@@ -125,7 +125,7 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
     if *request.method() != Method::POST {
         return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "only GET and POST are served"));
     }
-    let asked: Asked = serde_json::from_slice(request.body()).map_err(|error| {
+    let asked: PageRequest = serde_json::from_slice(request.body()).map_err(|error| {
         Refusal::new(StatusCode::BAD_REQUEST, format!("invalid request: {error}"))
     })?;
     let looks = ["look", "addresses", "match", "flow/check", "runs/open"].contains(&path);
@@ -138,7 +138,7 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
         "addresses" => json_response(&studio.addresses(device, asked.index)?),
         "match" => json_response(&studio.matches(device, &asked.selector)?),
         "act" => {
-            let action = asked.action.filter(may_be_done_by_hand);
+            let action = asked.action.filter(Action::is_by_hand);
             let action = action.ok_or_else(|| {
                 Refusal::new(StatusCode::BAD_REQUEST, "the page cannot do this on a phone")
             })?;
@@ -172,19 +172,6 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
         }
         _ => return Err(no_such_request()),
     })
-}
-
-/// What a hand can do, and starting an app. Everything else has tools, and permissions of its own.
-fn may_be_done_by_hand(action: &Action) -> bool {
-    match action {
-        Action::Touch(_)
-        | Action::Type(_)
-        | Action::Press(_)
-        | Action::SetOrientation(_)
-        | Action::Unlock => true,
-        Action::Launch(AppSelector::Id(_)) => true,
-        _ => false,
-    }
 }
 
 impl Parts {
@@ -333,8 +320,6 @@ fn streaming(body: Body, kind: &'static str) -> Response<Body> {
 
 #[cfg(test)]
 mod tests {
-    use thumbwire_device::{AppId, Gesture, Point};
-
     use super::*;
 
     #[test]
@@ -342,22 +327,5 @@ mod tests {
         let query = fields("device=127.0.0.1%3A5555&a=one+two&b=&c");
         assert_eq!(query["device"], "127.0.0.1:5555");
         assert_eq!((&*query["a"], &*query["b"], query.len()), ("one two", "", 3));
-    }
-
-    #[test]
-    fn a_page_does_what_a_hand_does() {
-        let app = || AppId("com.example".into());
-        let tap = Action::Touch(Gesture::Tap { at: Point { x: 1, y: 2 } });
-        for action in [tap, Action::Launch(AppSelector::Id(app()))] {
-            assert!(may_be_done_by_hand(&action), "{action:?}");
-        }
-        for action in [
-            Action::ClearData(app()),
-            Action::UninstallApp(app()),
-            Action::OpenUrl("tel:1".into()),
-            Action::ReadClipboard,
-        ] {
-            assert!(!may_be_done_by_hand(&action), "{action:?}");
-        }
     }
 }

@@ -27,14 +27,14 @@ const MAX_TEXT: usize = 400;
 
 /// The events.
 pub(super) struct Feed {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptEvents>,
     /// The number of the last event.
     last: watch::Sender<u64>,
     viewers: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptEvents {
     events: VecDeque<(u64, Instant, Map<String, Value>)>,
     last: u64,
 }

@@ -124,7 +124,7 @@ fn text(entry: &TraceEntry) -> String {
         true => format!("{text} (failed)"),
         false => text,
     };
-    thumbwire_base::truncate(&text, MAX_TEXT).into()
+    thumbwire_base::truncate(&text, MAX_TEXT)
 }
 
 /// The rows of both, the same ones beside each other: a longest common subsequence.

@@ -87,22 +87,20 @@ impl Screens {
         let mut frames = shared.frames.clone();
         frames.mark_changed();
         stream::unfold((shared, frames, 0_u64), |(shared, mut frames, number)| async move {
-            loop {
-                let frame = match timeout(ALIVE, frames.changed()).await {
-                    Ok(Ok(())) => frames.borrow_and_update().clone(),
-                    Ok(Err(_)) => return None,
-                    Err(_) => Frame::Waiting,
-                };
-                let bytes = match frame {
-                    // The viewer learns that the connection is there.
-                    Frame::Waiting => frame_bytes(json!({ "number": number, "bytes": 0 }), &[]),
-                    Frame::Failed(reason) => {
-                        frame_bytes(json!({ "number": number, "bytes": 0, "error": *reason }), &[])
-                    }
-                    Frame::Picture(picture) => picture.bytes(number + 1),
-                };
-                return Some((bytes, (shared, frames, number + 1)));
-            }
+            let frame = match timeout(ALIVE, frames.changed()).await {
+                Ok(Ok(())) => frames.borrow_and_update().clone(),
+                Ok(Err(_)) => return None,
+                Err(_) => Frame::Waiting,
+            };
+            let bytes = match frame {
+                // The viewer learns that the connection is there.
+                Frame::Waiting => frame_bytes(json!({ "number": number, "bytes": 0 }), &[]),
+                Frame::Failed(reason) => {
+                    frame_bytes(json!({ "number": number, "bytes": 0, "error": *reason }), &[])
+                }
+                Frame::Picture(picture) => picture.bytes(number + 1),
+            };
+            Some((bytes, (shared, frames, number + 1)))
         })
         .boxed()
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::*;
-use crate::action::{Call, Cause, Perform};
+use crate::action::{Call, Cause, ClientId, Perform};
 
 /// Records events as text.
 #[derive(Default)]
@@ -64,6 +64,19 @@ async fn a_call_is_reported_when_it_starts_and_when_it_ends() {
     assert_eq!(out.len(), 4, "{out:?}");
     assert!(out[0].starts_with("1 ") && out[0].ends_with("on Some(\"one\")"), "{out:?}");
     assert_eq!([&*out[1], &*out[3]], ["1 done after 2s", "2 failed after 0ns"]);
+}
+
+/// They repeat for as long as somebody watches: a trace would fill with them.
+#[tokio::test(start_paused = true)]
+async fn the_servers_own_looks_are_not_reported() {
+    let kept = Arc::new(Keeps::default());
+    let observed = ObservedPerform::new(Waits, Arc::clone(&kept));
+    let call = Call::with_timeout(Duration::from_secs(60));
+    let own = Call { client: ClientId::Server, ..call.clone() };
+    observed.perform(&own, Action::Wait(Duration::from_secs(2))).await.unwrap();
+    assert!(kept.lines().is_empty());
+    observed.perform(&call, Action::Wait(Duration::from_secs(2))).await.unwrap();
+    assert_eq!(kept.lines().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,6 +17,7 @@ mod errors;
 mod groups;
 mod logs;
 mod notifications;
+mod phone_app;
 mod pictures;
 mod prompts;
 mod recordings;
@@ -188,6 +189,7 @@ pub fn toolset_sending(
         |tool: Tool| if acts(&tool) && !unseen(&tool) { tool.observed(observe) } else { tool };
     let tools = tools.into_iter().map(with_device).map(observed).collect();
     Toolset {
+        ui_tools: phone_app::tools().into_iter().map(Arc::new).collect(),
         prompts: prompts::prompts(),
         completion: Some(Arc::new(prompts::Completion)),
         refuses_unknown: true,

@@ -34,6 +34,8 @@ pub struct Tool {
     pub is_long: bool,
     /// The argument whose text is typed, if any.
     typed: Option<&'static str>,
+    /// Its part in an MCP App, if it has one.
+    pub app_role: Option<AppRole>,
     /// How much of the screen a reply shows, if the tool acts on it.
     pub(super) observe: Option<ObserveMode>,
     /// What arguments are checked against, if that asks for less than the published schema.
@@ -144,6 +146,29 @@ impl ToolEffect {
     }
 }
 
+/// A tool's part in an MCP App (SEP-1865): a page that a client shows in the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppRole {
+    /// A call of the model shows the page with this URI.
+    Opens(&'static str),
+    /// The page calls it; the model does not see it.
+    Serves,
+}
+
+/// The MIME type of the pages of MCP Apps.
+pub const APP_MIME: &str = "text/html;profile=mcp-app";
+
+impl AppRole {
+    /// The tool's `_meta`.
+    pub fn meta(self) -> Map<String, Value> {
+        let ui = match self {
+            Self::Opens(uri) => json!({ "resourceUri": uri }),
+            Self::Serves => json!({ "visibility": ["app"] }),
+        };
+        Map::from_iter([("ui".to_owned(), ui)])
+    }
+}
+
 /// The annotations of a tool that differ from what a client assumes without them (MCP,
 /// "ToolAnnotations"): not read-only, destructive, not idempotent, open world. The others are left
 /// off, to keep the list short.
@@ -182,6 +207,7 @@ impl Tool {
             budget,
             is_long: false,
             typed: None,
+            app_role: None,
             observe: None,
             relaxed: None,
             handler,
@@ -206,6 +232,11 @@ impl Tool {
     /// The same tool; its calls take long, and can run as tasks.
     pub fn long(self) -> Self {
         Self { is_long: true, ..self }
+    }
+
+    /// The same tool; it has this part in an MCP App.
+    pub(super) fn in_app(self, role: AppRole) -> Self {
+        Self { app_role: Some(role), ..self }
     }
 
     /// The same tool; its replies tell the screen afterwards.
@@ -265,6 +296,9 @@ impl Tool {
             .collect();
         if !annotations.is_empty() {
             out["annotations"] = annotations.into();
+        }
+        if let Some(role) = self.app_role {
+            out["_meta"] = role.meta().into();
         }
         out
     }

@@ -13,8 +13,6 @@ use thumbwire_core::trace::format::{ActionResult, StoredOutcome, StoredSnapshot,
 use thumbwire_core::trace::{RecordedAction, Trace};
 use thumbwire_device::{AppId, Gesture, Node, Point, Rect, text_field};
 
-use super::naming::{Name, typed_text};
-
 /// What a run did.
 pub(super) struct Act {
     /// Counted from 1 in the run, looks included.
@@ -215,11 +213,6 @@ impl Act {
         let id = checked_ref(&self.action)?;
         let snapshot = &self.before.as_ref()?.snapshot;
         snapshot.refs.iter().find(|listed| listed.id == id).map(|listed| listed.node)
-    }
-
-    /// The name of that node by what it shows, if that was typed.
-    pub(super) fn checked_text(&self) -> Option<Name> {
-        typed_text(self.before.as_deref()?, self.checked_node()?)
     }
 
     /// What tells the field apart that it typed into.

@@ -47,7 +47,7 @@ use crate::metrics::Gauges;
 use crate::oauth::{LEEWAY, METADATA_PATH};
 use crate::panics::Guarded;
 use crate::repair::{REVISION_OF_A_REQUEST, repair};
-use crate::server::{SUPPORTED, Server, ToolRefusal};
+use crate::server::{SUPPORTED, Server, ShowsApps, ToolRefusal, has_apps};
 use crate::subscriptions::Changes;
 use crate::unknown_method::name_method;
 use thumbwire_core::action::{ClientId, ClientName, ClientWatch};
@@ -291,7 +291,7 @@ impl McpEndpoint {
         };
         let token = Arc::clone(&grant.token);
         let client = ClientId::Sessionless { token: Arc::clone(&token), name: name.clone() };
-        let details = ClientDetails { token, name: name.clone(), can_ask: false };
+        let details = ClientDetails { token, name: name.clone(), ..ClientDetails::default() };
         let (active, ended) =
             self.sessions.start_without_session(&client, details, id.clone(), Instant::now());
         self.clients_left(ended).await;
@@ -365,9 +365,13 @@ impl McpEndpoint {
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
             let capabilities = ClientCapabilities::deserialize(&message["params"]["capabilities"]);
-            let can_ask = |client: ClientCapabilities| has_forms(&client) || has_urls(&client);
-            let can_ask = capabilities.is_ok_and(can_ask);
-            let details = ClientDetails { token: Arc::clone(&grant.token), name, can_ask };
+            let capabilities = capabilities.unwrap_or_default();
+            let details = ClientDetails {
+                token: Arc::clone(&grant.token),
+                name,
+                can_ask: has_forms(&capabilities) || has_urls(&capabilities),
+                has_apps: has_apps(&capabilities),
+            };
             let client = ClientId::Session(session.into());
             let ended = self.sessions.begin(client, details, Instant::now());
             self.clients_left(ended).await;
@@ -397,6 +401,7 @@ impl McpEndpoint {
                 active.map_err(|error| not_started(error, "requests running").of(id.as_ref()))?;
             parts.extensions.insert(client.clone());
             parts.extensions.insert(active.client_name.clone());
+            parts.extensions.insert(ShowsApps(details.has_apps));
             let is_call = head.method.as_deref() == Some("tools/call");
             let may_ask = is_call && takes_events && details.can_ask;
             let answering = async {

@@ -58,8 +58,10 @@ pub(super) struct ClientDetails {
     pub(super) token: Arc<str>,
     /// What it calls itself.
     pub(super) name: ClientName,
-    /// Whether it can show forms.
+    /// Whether it can show its user forms, or addresses to open.
     pub(super) can_ask: bool,
+    /// Whether it shows MCP Apps.
+    pub(super) has_apps: bool,
 }
 
 #[derive(Debug)]

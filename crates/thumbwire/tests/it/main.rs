@@ -73,6 +73,7 @@ mod offering;
 mod offering_phone;
 mod old_phone;
 mod panicking;
+mod phone_app;
 mod pictures;
 mod pipe_client;
 mod private_files;

@@ -58,7 +58,7 @@ impl Cost {
 
 /// How a client reaches its phone.
 enum Way {
-    Tools(Arc<dyn Perform>, Toolset),
+    Tools(Arc<dyn Perform>, Box<Toolset>),
     #[cfg(unix)]
     Shell(Shell),
 }
@@ -79,7 +79,7 @@ struct Client {
 
 impl Client {
     fn new(perform: Arc<dyn Perform>, form: TreeForm, observe: ObserveMode) -> Self {
-        Self::by(Way::Tools(perform, mobile::toolset_with(form, observe)), form, observe)
+        Self::by(Way::Tools(perform, Box::new(mobile::toolset_with(form, observe))), form, observe)
     }
 
     fn by(way: Way, form: TreeForm, observe: ObserveMode) -> Self {

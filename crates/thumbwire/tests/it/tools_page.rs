@@ -39,6 +39,12 @@ the same. The time is the timeout of a call. What follows \"returns\" is the str
 returns text or an image.
 ";
 
+/// Before the tools of the MCP App.
+const IN_CHAT: &str = "
+The following tools are listed only to clients that show MCP Apps. The model sees the first one; the app calls the others
+([the phone in the chat](mcp-clients.md#the-phone-in-the-chat)).
+";
+
 fn chapter(toolset: &Toolset) -> String {
     let Toolset { name, server, tools, nested, .. } = toolset;
     let served: Vec<&Tool> =
@@ -57,6 +63,12 @@ fn chapter(toolset: &Toolset) -> String {
         served.len()
     );
     for tool in tools {
+        chapter.push_str(&section(tool));
+    }
+    if !toolset.ui_tools.is_empty() {
+        chapter.push_str(IN_CHAT);
+    }
+    for tool in &toolset.ui_tools {
         chapter.push_str(&section(tool));
     }
     chapter

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use thumbwire_device::{FormatPreference, TreeDetail};
 
-use super::{NoArgs, pictures};
+use super::{NoArgs, phone_app, pictures};
 use crate::action::{
     Call, ClientId, ListedDevice, Perform, SnapshotOptions, TypedPerform as _, request,
 };
@@ -18,7 +18,7 @@ use crate::kept_files::{KeptFile, KeptFiles, ReadError};
 use crate::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
 };
-use crate::toolset::{Content, Reply};
+use crate::toolset::{APP_MIME, Content, Reply};
 
 const SCREEN: &str = "thumbwire://screen/";
 const SCREENSHOT: &str = "thumbwire://screenshot/";
@@ -76,6 +76,10 @@ impl ResourceProvider for MobileResources {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<ResourceContents, ResourceError> {
+        if uri == phone_app::URI {
+            let (uri, mime) = (uri.to_owned(), APP_MIME.to_owned());
+            return Ok(ResourceContents { uri, mime, data: ResourceData::Text(phone_app::page()) });
+        }
         if uri.starts_with(FILES) {
             let files = self.files.of(&call.client);
             let file = files.iter().find(|file| file_uri(file) == uri);
