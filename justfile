@@ -34,6 +34,11 @@ bench-fleet:
 fleet-faults:
     THUMBWIRE_REQUIRE_REAL=1 cargo test -p thumbwire-fleet --test it -- chaos queue lease_history --nocapture
 
+# What the studio costs: the figures of docs/evidence/studio.md
+bench-studio:
+    cargo build --release -p thumbwire
+    python3 crates/thumbwire/benches/studio.py target/release/thumbwire
+
 # The same calls with the helper and with shell commands: the figures of docs/evidence/android-4.4.md and benchmarks.md
 bench-helper:
     cargo bench -p thumbwire --bench helper
