@@ -81,8 +81,7 @@ fn run_names_the_verb_for_flows() {
     }
     // Neither verb takes the flags of the other.
     for arguments in [
-        &["test", "passes.yaml", "--json"][..],
-        &["test", "passes.yaml", "--resume", "logs/x"],
+        &["test", "passes.yaml", "--resume", "logs/x"][..],
         &["run", "Open notes", "--junit", "x.xml"],
         &["run", "Open notes", "--allow-reset"],
     ] {
