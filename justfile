@@ -34,7 +34,7 @@ bench-fleet:
 fleet-faults:
     THUMBWIRE_REQUIRE_REAL=1 cargo test -p thumbwire-fleet --test it -- chaos queue lease_history --nocapture
 
-# What the studio costs: the figures of docs/evidence/studio.md
+# What the studio costs: the figures of docs/evidence/README.md
 bench-studio:
     cargo build --release -p thumbwire
     python3 crates/thumbwire/benches/studio.py target/release/thumbwire
