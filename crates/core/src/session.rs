@@ -49,6 +49,7 @@ mod transfers;
 mod typing;
 mod user_holds;
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -118,6 +119,9 @@ pub struct SessionOptions {
     /// After which number leases count: clients of other computers must not take a lease of this
     /// session for one of an earlier session.
     pub first_lease: u64,
+    /// The number of the first ref: after those of an earlier session whose client goes on, so that
+    /// an old ref never names another element.
+    pub first_ref: u32,
     /// How other programs of this computer see the leases of this session, and it theirs. `None`:
     /// they do not.
     pub locks: Option<PhoneLocks>,
@@ -144,6 +148,7 @@ impl Default for SessionOptions {
             allowed_apps: AllowedApps::default(),
             lease_time: Duration::ZERO,
             first_lease: 0,
+            first_ref: 1,
             locks: None,
             files: None,
             clock: || DateTime::ZERO,
@@ -186,7 +191,12 @@ impl Session {
         let name = random::hex::<16>().unwrap_or_else(|_| std::process::id().to_string());
         let leases = Leases::new(options.lease_time, options.first_lease, options.locks, &phones);
         Self {
-            connections: Arc::new(Connections::new(phones, leases, options.allowed_apps)),
+            connections: Arc::new(Connections::new(
+                phones,
+                leases,
+                options.allowed_apps,
+                options.first_ref,
+            )),
             configured: options.devices,
             selected: SelectedDevices::default(),
             name,
@@ -223,6 +233,11 @@ impl Session {
                 });
             }
         }
+    }
+
+    /// The number of the next ref; see [`SessionOptions::first_ref`].
+    pub fn next_ref(&self) -> u32 {
+        self.connections.next_ref.load(Ordering::Relaxed)
     }
 
     /// The phone with this id, connected.

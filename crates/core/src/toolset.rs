@@ -40,8 +40,7 @@ use resources::ResourceProvider;
 pub use schema::{Rule, SchemaViolation};
 use skills::SkillDocument;
 use spec_tools::SpecTools;
-use tool::read;
-pub use tool::{APP_MIME, AppRole, Handler, Tool, ToolEffect, ToolHints};
+pub use tool::{APP_MIME, AppRole, Handler, Tool, ToolEffect, ToolHints, read_arguments};
 
 /// A family of tools with one naming scheme.
 pub struct Toolset {

@@ -36,7 +36,7 @@ pub(super) struct Connections {
     /// The phones that are being opened; see [`Self::opening_turn`].
     opening: Mutex<BTreeMap<String, Weak<tokio::sync::Mutex<()>>>>,
     /// The ref number that the next new element gets, on any phone.
-    next_ref: Arc<AtomicU32>,
+    pub(super) next_ref: Arc<AtomicU32>,
 }
 
 /// A phone that was reached.
@@ -47,7 +47,12 @@ struct DeviceSlot {
 
 impl Connections {
     /// No phone is reached yet.
-    pub(super) fn new(phones: DeviceProviders, leases: Leases, allowed_apps: AllowedApps) -> Self {
+    pub(super) fn new(
+        phones: DeviceProviders,
+        leases: Leases,
+        allowed_apps: AllowedApps,
+        first_ref: u32,
+    ) -> Self {
         Self {
             phones,
             leases,
@@ -55,7 +60,7 @@ impl Connections {
             allowed_apps,
             known: Mutex::default(),
             opening: Mutex::default(),
-            next_ref: Arc::new(AtomicU32::new(1)),
+            next_ref: Arc::new(AtomicU32::new(first_ref)),
         }
     }
 

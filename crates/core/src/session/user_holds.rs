@@ -1,8 +1,8 @@
-//! Phones that a person uses meanwhile by the studio's page: programs wait, or are stopped.
+//! Phones that a person has taken from the programs that use them, by the studio's page.
 //!
-//! Start with [`UserHolds::admit`], which every call that needs a phone's lease passes first. A hold
-//! stands above the leases: the person needs none, and nobody loses one. The programs go on when
-//! the phone is handed back, and look again if the person has used it.
+//! Start with [`UserHolds::admit`], which every call that needs a phone's lease passes first. A
+//! hold comes before the leases: the person needs none, and nobody loses one. The programs go on
+//! when the phone is handed back, and look again if the person has used it.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -62,7 +62,8 @@ impl HoldTable {
 
 impl Session {
     /// Takes a phone for the person behind `client` from all other clients of this session: for
-    /// this time after each act, or until [`Self::hand_back`]. Does not reach the phone.
+    /// this time, or with `None` until [`Self::hand_back`]. A hold for a time does not replace one
+    /// without an end. Does not reach the phone.
     pub fn hold_for_user(
         &self,
         device: &str,
@@ -73,7 +74,12 @@ impl Session {
         let holds = self.connections.leases.users();
         let until = time.and_then(|time| Instant::now().checked_add(time));
         let entry = HoldEntry { client: client.clone(), hold, until };
-        holds.change(|table| drop(table.holds.insert(device.to_owned(), entry)));
+        holds.change(|table| {
+            let has_no_end = table.current(device).is_some_and(|held| held.until.is_none());
+            if time.is_none() || !has_no_end {
+                table.holds.insert(device.to_owned(), entry);
+            }
+        });
     }
 
     /// Gives a phone back to the programs that wait for it.
@@ -104,8 +110,8 @@ impl UserHolds {
         lock(&self.table).current(device).is_some_and(|entry| entry.client == *client)
     }
 
-    /// Lets a call pass as soon as no other client's person holds its phone. `acts`: whether it
-    /// changes anything there, and did not decide so by what the screen showed before the hold.
+    /// Lets a call pass as soon as no person holds its phone for another client. `acts`: whether it
+    /// changes anything there.
     ///
     /// # Errors
     /// If the work is stopped, the call cannot wait any longer, or the person has acted meanwhile.

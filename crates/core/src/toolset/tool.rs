@@ -103,7 +103,7 @@ where
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let arguments: A = read(arguments)?;
+        let arguments: A = read_arguments(arguments)?;
         let request = (self.parse)(&arguments).map_err(Into::into)?;
         let result = perform_step(request, call, perform).await?;
         Ok((self.render)(&arguments, result))
@@ -122,8 +122,12 @@ pub(super) async fn perform_step<R: Request>(
 }
 
 /// Deserializes a tool's arguments, which are valid for its schema; unknown ones are ignored.
-pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ArgumentError> {
-    serde_json::from_value(arguments.into()).map_err(|error| error.to_string().into())
+///
+/// # Errors
+/// [`Cause::InvalidArgument`].
+pub fn read_arguments<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Failure> {
+    serde_json::from_value(arguments.into())
+        .map_err(|error| Cause::InvalidArgument { reason: error.to_string() }.into())
 }
 
 /// The effect of a tool (the annotations in MCP's `tools/list`).

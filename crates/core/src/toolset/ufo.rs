@@ -18,7 +18,7 @@ mod python;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Content, RejectedCall, Reply, SpecTools, Tool, Toolset, read};
+use super::{Content, RejectedCall, Reply, SpecTools, Tool, Toolset, read_arguments};
 
 /// The data server's tools.
 pub fn data() -> Toolset {

@@ -499,7 +499,22 @@ async fn a_pause_without_an_act_of_the_person_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_program_that_cannot_wait_longer_is_told_who_has_the_phone() {
+async fn acts_prolong_a_hold_for_a_time_and_do_not_shorten_a_pause() {
+    let (session, _phone) = quick();
+    let hold = |time| session.hold_for_user("fake", &ClientId::Studio, UserHold::Paused, time);
+    hold(Some(SECOND * 15));
+    tokio::time::advance(SECOND * 10).await;
+    hold(Some(SECOND * 15));
+    tokio::time::advance(SECOND * 10).await;
+    assert_eq!(session.user_hold("fake"), Some(UserHold::Paused));
+    hold(None);
+    hold(Some(SECOND));
+    tokio::time::advance(SECOND * 60).await;
+    assert_eq!(session.user_hold("fake"), Some(UserHold::Paused));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_at_its_deadline_reports_that_the_user_has_the_phone() {
     let (session, _phone) = quick();
     let session = Arc::new(session);
     session.hold_for_user("fake", &ClientId::Studio, UserHold::Paused, None);

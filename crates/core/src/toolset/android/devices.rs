@@ -12,7 +12,7 @@ use crate::action::{
     Call, Failure, HealthResult, InfoResult, ListedDevice, Perform, SelectionReason, request,
 };
 use crate::toolset::Handler;
-use crate::toolset::tool::{perform_step, read};
+use crate::toolset::tool::{perform_step, read_arguments};
 
 /// The arguments of `select_device`.
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ impl Handler for SelectDevice {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let select: SelectDeviceArgs = read(arguments)?;
+        let select: SelectDeviceArgs = read_arguments(arguments)?;
         let Some(device) = non_empty(&select.device_id) else {
             let selected = perform_step(request::SelectDefaultDevice, call, perform).await?;
             let reason = match selected.reason {

@@ -20,7 +20,7 @@ use crate::action::{
     Action, Call, Cause, ClientId, Failure, InfoResult, Perform, ScreenshotOptions,
     TypedPerform as _, request,
 };
-use crate::toolset::tool::read;
+use crate::toolset::tool::read_arguments;
 use crate::toolset::{AppRole, Content, Handler, Reply, SpecTools, Tool, ToolEffect};
 
 /// The URI of the page.
@@ -80,7 +80,7 @@ impl Handler for Picture {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let PictureArgs { after } = read(arguments)?;
+        let PictureArgs { after } = read_arguments(arguments)?;
         // The model has not seen what the page shows.
         let call = Call { client: ClientId::Server, ..call.clone() };
         let jpeg = FormatPreference::Only(Format::Jpeg);
@@ -137,7 +137,7 @@ impl Handler for Act {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let ActArgs { action } = read(arguments)?;
+        let ActArgs { action } = read_arguments(arguments)?;
         if !action.is_by_hand() {
             let reason = "`action` is not one of a hand: touch, press or type".into();
             return Err(Cause::InvalidArgument { reason }.into());

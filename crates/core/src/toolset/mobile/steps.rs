@@ -18,7 +18,7 @@ use crate::action::{
     Action, Call, Cause, ElementRef, Failure, Observe, Perform, Readback, Target, WaitCondition,
     request,
 };
-use crate::toolset::tool::{perform_step, read};
+use crate::toolset::tool::{perform_step, read_arguments};
 use crate::toolset::{Content, Handler};
 
 /// How long a step waits for its element: the step before may open the screen that has it.
@@ -73,7 +73,7 @@ impl Handler for Do {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let steps = parse_steps(read(arguments)?)?;
+        let steps = parse_steps(read_arguments(arguments)?)?;
         let all = steps.len();
         let mut lines = Vec::with_capacity(all);
         let mut scroll = None;
@@ -272,8 +272,8 @@ impl Handler for WaitFor {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let (condition, time) =
-            parse_wait(read(arguments)?).map_err(|reason| Cause::InvalidArgument { reason })?;
+        let (condition, time) = parse_wait(read_arguments(arguments)?)
+            .map_err(|reason| Cause::InvalidArgument { reason })?;
         let done = format!("Waited until {condition}");
         wait_until(condition, time, call, perform).await?;
         Ok(Reply::text(done))

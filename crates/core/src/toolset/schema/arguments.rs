@@ -41,8 +41,8 @@ fn read_object(
     }
 }
 
-/// Whether a value stands for "not given": null, or a text without content, or with a word for it,
-/// where no text, or one of a few, is expected.
+/// Whether a value means "not given": null, or an empty text or a word such as `None` where the
+/// schema expects no free text.
 fn says_nothing(property: Option<&Value>, value: &Value) -> bool {
     let is_nothing = |text: &str| matches!(text.trim(), "" | "null" | "None" | "undefined");
     match value {

@@ -15,7 +15,7 @@ use super::action::{
     TypeTextArgs,
 };
 use super::python::repr;
-use super::{is_passed_over, read};
+use super::{is_passed_over, read_arguments};
 use crate::action::{Cause, Failure, NumberedList, what_they_lack};
 use crate::toolset::{RejectedCall, RejectionReason, Reply, Rule, SchemaViolation};
 
@@ -145,7 +145,7 @@ impl ErrorRenderer<'_> {
 
     /// The tool's arguments; `None` if they cannot be parsed.
     fn call<A: DeserializeOwned>(&self) -> Option<A> {
-        read(self.arguments.clone()).ok()
+        read_arguments(self.arguments.clone()).ok()
     }
 
     fn cause(&self) -> String {

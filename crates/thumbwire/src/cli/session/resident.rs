@@ -76,7 +76,7 @@ async fn serve(config: &Config, idle: Duration, detached: bool) -> Result<u8, Cl
         report(READY);
         return Ok(0);
     };
-    let resident = Resident::new(config, idle).await?;
+    let resident = Resident::new(config, idle, first_ref(&place)).await?;
     let listener = place.listen().map_err(failed)?;
     if detached {
         report(READY);
@@ -90,7 +90,20 @@ async fn serve(config: &Config, idle: Duration, detached: bool) -> Result<u8, Cl
     // A command that comes now starts another one, which waits for the turn.
     let _ = std::fs::remove_file(place.socket());
     resident.end(ended).await;
+    // A later session can do without; it then refuses old refs by its first look only.
+    let next_ref = resident.session.next_ref().to_string();
+    if let Err(error) = files::write(&place.refs(), next_ref.as_bytes()) {
+        tracing::warn!("cannot keep the number of the next ref: {error}");
+    }
     Ok(0)
+}
+
+/// The number of the first ref, after those of the session before.
+fn first_ref(place: &Place) -> u32 {
+    /// Refs stay short.
+    const MAX: u32 = 1_000_000;
+    let text = files::read_text(&place.refs(), 32).unwrap_or_default();
+    text.trim().parse().ok().filter(|number| (1..=MAX).contains(number)).unwrap_or(1)
 }
 
 /// Waits for the turn to listen. `None` if another process listens already, for one that a command
@@ -146,13 +159,14 @@ struct Resident {
 }
 
 impl Resident {
-    async fn new(config: &Config, idle: Duration) -> Result<Arc<Self>, CliError> {
+    async fn new(config: &Config, idle: Duration, first_ref: u32) -> Result<Arc<Self>, CliError> {
         // As models see screenshots: `shot` is for them, too.
         let size = Some(ScreenshotSize::Auto);
         let out = config.state.as_ref().map(|state| ArtifactStore::new(state.join("out")));
         let options = SessionOptions {
             files: out,
             input_files: Some(InputFolder::new("/")),
+            first_ref,
             ..leasing(config, "thumbwire session").await?
         };
         let session = session_with(phones(config, []), [], size, options);

@@ -69,6 +69,11 @@ impl Place {
         self.folder.join("turn")
     }
 
+    /// The file with the number of the next ref: those of a session that has ended name nothing.
+    pub(super) fn refs(&self) -> PathBuf {
+        self.folder.join("refs")
+    }
+
     /// Listens. The caller has the turn, so a socket that is there was left by a killed process.
     ///
     /// # Errors

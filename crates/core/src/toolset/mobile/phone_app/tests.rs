@@ -1,4 +1,4 @@
-//! The tools of the app, over a phone that changes when it is told to; and what the page must not have.
+//! The app's tools on a scripted phone, and what its page must not contain.
 
 use std::sync::Mutex;
 
