@@ -42,14 +42,14 @@ pub(super) enum AskingMode {
 /// How the user behind the client of this call can be asked. `has_pages`: whether there are pages
 /// for secrets.
 pub(super) fn asking_mode(context: &RequestContext<RoleServer>, has_pages: bool) -> AskingMode {
-    let can_ask =
-        |client: ClientCapabilities| has_forms(&client) || (has_pages && has_urls(&client));
-    if !context.client_capabilities().is_some_and(can_ask) {
-        return AskingMode::Nobody;
-    }
+    let client = context.client_capabilities().unwrap_or_default();
     match context.protocol_version() {
-        Some(revision) if !revision.has_initialize() => AskingMode::BetweenRequests,
-        _ => AskingMode::DuringCall,
+        Some(revision) if !revision.has_initialize() => match has_forms(&client) {
+            true => AskingMode::BetweenRequests,
+            false => AskingMode::Nobody,
+        },
+        _ if has_forms(&client) || has_pages && has_urls(&client) => AskingMode::DuringCall,
+        _ => AskingMode::Nobody,
     }
 }
 

@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 use super::audit::Audit;
 use super::bounded_transport::{BoundedTransport, PipeReader, PipeWriter};
 use super::call_log::{CallEntry, CallLog};
-use super::elicitation::{self, AskingMode, ElicitingUser};
+use super::elicitation::{AskingMode, ElicitingUser, asking_mode, has_forms, has_urls};
 use super::grant::{Grant, Share};
 use super::offers;
 use super::panics::{self, Guarded};
@@ -511,7 +511,7 @@ impl ServerHandler for Server {
             }
         };
         let secret_pages = self.toolset.secret_pages.as_ref();
-        let asking = elicitation::asking_mode(&context, secret_pages.is_some());
+        let asking = asking_mode(&context, secret_pages.is_some());
         let share = grant(&context).map_or(Share::Whole, |grant| grant.share);
         let binding = CallBinding::new(client(&context), share, &request);
         if asking == AskingMode::BetweenRequests
@@ -536,16 +536,15 @@ impl ServerHandler for Server {
         let call = self.call(&context, time);
         entry.calls(&tool.name, &call.state);
         let is_task = tool.is_long && declares_tasks(&context);
+        let able = context.client_capabilities().unwrap_or_default();
         let user = match asking {
             AskingMode::Nobody => CallUser::Nobody,
-            AskingMode::DuringCall if !is_task => {
-                let client = context.client_capabilities().unwrap_or_default();
-                CallUser::During(ElicitingUser {
-                    peer: context.peer.clone(),
-                    has_forms: elicitation::has_forms(&client),
-                    pages: secret_pages.filter(|_| elicitation::has_urls(&client)).cloned(),
-                })
-            }
+            AskingMode::DuringCall if !is_task => CallUser::During(ElicitingUser {
+                peer: context.peer.clone(),
+                has_forms: has_forms(&able),
+                pages: secret_pages.filter(|_| has_urls(&able)).cloned(),
+            }),
+            AskingMode::DuringCall if !has_forms(&able) => CallUser::Nobody,
             AskingMode::DuringCall | AskingMode::BetweenRequests => CallUser::BetweenRequests,
         };
         let running = self.start(binding, tool, arguments, call, entry, user);

@@ -143,7 +143,7 @@ impl McpEndpoint {
             let below = pages::below(request.uri().path()).unwrap_or_default();
             let file = pages::without_token(&**pages, request.method(), below);
             if let Some(response) = file {
-                return response;
+                return Ok(response);
             }
             if *request.method() == Method::POST && pages.takes_form(below) {
                 let below = below.to_owned();

@@ -1,5 +1,6 @@
 //! Pages for people, served beside the MCP endpoint behind the same checks.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,7 +10,6 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use futures::stream::{BoxStream, StreamExt as _};
-use std::convert::Infallible;
 
 use super::limits::{Budget, Limits};
 use super::message;
@@ -47,23 +47,19 @@ pub(super) fn below(path: &str) -> Option<&str> {
 }
 
 /// Answers a request that needs no token, if it is one.
-pub(super) fn without_token(
-    pages: &dyn Pages,
-    method: &Method,
-    path: &str,
-) -> Option<Result<Response, Rejection>> {
+pub(super) fn without_token(pages: &dyn Pages, method: &Method, path: &str) -> Option<Response> {
+    // Some files are good once, and only for somebody who reads them.
+    if *method != Method::GET {
+        return None;
+    }
     // The page's own addresses are relative to its folder.
     if path.is_empty() {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
         response.headers_mut().insert(LOCATION, HeaderValue::from_static("/studio/"));
-        return Some(Ok(response));
+        return Some(response);
     }
-    let file = pages.file(path)?;
-    Some(match *method {
-        Method::GET => Ok(file.map(Body::from)),
-        _ => Err(Rejection::no_such_method("GET")),
-    })
+    pages.file(path).map(|file| file.map(Body::from))
 }
 
 /// Answers a form that needs no token.
