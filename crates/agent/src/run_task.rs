@@ -19,7 +19,7 @@ use thumbwire_base::{lock, truncate};
 use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
 use thumbwire_core::action::{Call, Cause, Failure, Perform, Progress, TypedPerform as _, request};
 use thumbwire_core::event::{Event, EventSink};
-use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect};
+use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect, read_arguments};
 use thumbwire_core::trace::format;
 
 /// The tool's name.
@@ -123,8 +123,7 @@ impl Handler for Task {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let arguments: Arguments = serde_json::from_value(arguments.into())
-            .map_err(|error| Cause::InvalidArgument { reason: error.to_string() })?;
+        let arguments: Arguments = read_arguments(arguments)?;
         if arguments.goal.trim().is_empty() {
             let reason = "`goal` is empty; say what the agent should do".to_owned();
             return Err(Cause::InvalidArgument { reason }.into());

@@ -32,6 +32,8 @@ pub struct Vault {
 struct Secret {
     name: String,
     value: Vec<u8>,
+    /// Whether it can still be typed. Where the phone shows it, it is replaced anyway.
+    is_typable: bool,
     patterns: Vec<Pattern>,
 }
 
@@ -97,10 +99,18 @@ impl Vault {
         Ok(())
     }
 
-    /// The names, sorted.
+    /// Lets a secret be typed no more. Where the phone shows it, its name still takes its place.
+    pub fn retire(&self, name: &str) {
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        kept.iter_mut().filter(|it| it.name == name).for_each(|it| it.is_typable = false);
+    }
+
+    /// The names of those that can be typed, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.read(|kept| kept.iter().map(|it| it.name.clone()).collect());
+        let typable = |kept: &[Secret]| -> Vec<String> {
+            kept.iter().filter(|it| it.is_typable).map(|it| it.name.clone()).collect()
+        };
+        let mut names = self.read(typable);
         names.sort();
         names
     }
@@ -119,7 +129,7 @@ impl Vault {
         let mut rest = text;
         while let Some((before, name, after)) = next_name(rest) {
             let value = self.read(|kept| {
-                let secret = kept.iter().find(|it| it.name == name)?;
+                let secret = kept.iter().find(|it| it.name == name && it.is_typable)?;
                 Some(String::from_utf8_lossy(&secret.value).into_owned())
             });
             let Some(value) = value else { return Err(self.unknown(name)) };
@@ -206,7 +216,7 @@ impl Secret {
         let label = format!("{{{{{name}}}}}");
         let patterns =
             matching::spellings(&value).iter().map(|it| Pattern::new(it, &label)).collect();
-        Ok(Self { name: name.to_owned(), value: value.into_bytes(), patterns })
+        Ok(Self { name: name.to_owned(), value: value.into_bytes(), is_typable: true, patterns })
     }
 
     fn all(&self) -> Vec<&Pattern> {

@@ -246,9 +246,9 @@ fn best(
     }
 }
 
-/// Whether different values stand in a train of thought that nothing marks: nobody can tell which
-/// one is meant. What follows a reply that begins with its answer is made up, and calls in a row
-/// are calls.
+/// Whether different values are spread over unmarked reasoning, so that none of them can be taken
+/// for the answer. If the reply begins with its answer, what follows is a made-up conversation;
+/// values without prose in between are calls in a row.
 fn are_drafts(text: &str, values: &[&ParsedValue]) -> bool {
     let [first, .., last] = values else { return false };
     let differ = values.iter().any(|one| one.value != first.value);

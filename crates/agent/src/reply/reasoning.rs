@@ -59,7 +59,7 @@ pub(super) fn visible_reply(reply: &str) -> VisibleReply {
 /// The text without tagged and fenced reasoning.
 fn without_tags(reply: &str) -> String {
     let mut text = reply.to_owned();
-    // What follows the first answer may be a made-up conversation.
+    // Text after the first answer may be a made-up conversation.
     let mut is_answered = false;
     for _ in 0..MAX_TAGS {
         let Some((at, tag)) = first_tag(&text, is_answered) else { return text };
@@ -339,7 +339,7 @@ mod tests {
             let reply = format!("My steps: {DRAFT}.\n{open}{{\"action\": 1}}{close}");
             let expected = format!("{{\"action\": 1}}{close}");
             assert_eq!(visible_reply(&reply).text, expected, "{open}");
-            // What a model makes up behind its answer is no answer.
+            // Text behind the answer does not count.
             let more = format!("{reply} And then {open}{DRAFT}");
             assert!(visible_reply(&more).text.starts_with(&expected), "{open}");
         }
