@@ -18,7 +18,7 @@ use super::page::protect;
 use super::{Body, Parts, flow_run, runs};
 
 /// How long a person who acts on a phone that a program uses keeps it after each act.
-const HOLD_AFTER_ACT: Duration = Duration::from_secs(15);
+pub(super) const HOLD_AFTER_ACT: Duration = Duration::from_secs(15);
 
 /// How long listing phones may take.
 const LIST_TIME: Duration = Duration::from_secs(10);
@@ -111,11 +111,11 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
                 json_response(&blocking(move || Ok(studio.recordings.progress(&device))).await?)
             }
             "runs" => {
-                let folder = studio.options.runs.clone();
+                let folder = studio.options.folder.clone();
                 json_response(&blocking(move || Ok(runs::list(&folder))).await?)
             }
             "runs/compare" => {
-                let (folder, one, other) = (studio.options.runs.clone(), get("a"), get("b"));
+                let (folder, one, other) = (studio.options.folder.clone(), get("a"), get("b"));
                 let compared = blocking(move || runs::compare(&folder, &one, &other)).await?;
                 json_response(&compared)
             }
@@ -146,7 +146,7 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
             json_response(&json!({ "outcome": outcome }))
         }
         "hold" => {
-            studio.hold(device, &asked.how)?;
+            studio.hold(device, &asked.how).await?;
             json_response(&json!({}))
         }
         "answer" => {
@@ -159,7 +159,7 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
             json_response(&blocking(move || studio.recordings.export(&device, &form)).await?)
         }
         "runs/open" => {
-            let (folder, id) = (studio.options.runs.clone(), asked.id);
+            let (folder, id) = (studio.options.folder.clone(), asked.id);
             let page = blocking(move || runs::page(&folder, &id)).await?;
             let ticket = studio.tickets.add(page.into())?;
             json_response(&json!({ "path": format!("report/{ticket}") }))
@@ -187,7 +187,6 @@ impl Parts {
             "scope": if scope == Scope::Act { "act" } else { "look" },
             "phones": rows,
             "device": device,
-            "can": { "flows": true, "runs": true, "skills": false },
             "questions": self.questions.list(),
             "recordings": self.recordings.devices(),
             "last_event": self.feed.last(),
@@ -215,19 +214,19 @@ impl Parts {
         })
     }
 
-    /// Takes the phone for the person who is about to act, if a program has it.
-    pub(super) fn claim(&self, device: &str) {
-        let is_held = self.session.user_hold(device).is_some();
+    /// Takes the phone for the person who is about to act, for this time, if a program has it.
+    pub(super) fn claim(&self, device: &str, time: Duration) {
         let lease = self.session.lease(device).filter(|it| it.owner != ClientId::Studio);
-        if let Some(lease) = lease.filter(|_| !is_held) {
-            let time = Some(HOLD_AFTER_ACT);
-            self.session.hold_for_user(device, &ClientId::Studio, UserHold::Paused, time);
+        let Some(lease) = lease else { return };
+        let was_held = self.session.user_hold(device).is_some();
+        self.session.hold_for_user(device, &ClientId::Studio, UserHold::Paused, Some(time));
+        if !was_held {
             let text = format!("paused {} for a moment: a person acts", lease.owner_name);
-            self.feed.add("hold", Some(device), &text, json!({ "hold": "paused" }));
+            self.feed.add("hold", Some(device), &text, json!({ "hold": "pause" }));
         }
     }
 
-    fn hold(&self, device: &str, how: &str) -> Result<(), Refusal> {
+    async fn hold(&self, device: &str, how: &str) -> Result<(), Refusal> {
         let hold = match how {
             "pause" => Some(UserHold::Paused),
             "stop" => Some(UserHold::Stopped),
@@ -239,6 +238,8 @@ impl Parts {
         };
         let text = match hold {
             Some(hold) => {
+                // A hold on a phone that is not there would hold nothing.
+                self.session.shown_phone(device).await?;
                 self.session.hold_for_user(device, &ClientId::Studio, hold, None);
                 if hold == UserHold::Paused { "paused by a person" } else { "stopped by a person" }
             }

@@ -165,7 +165,7 @@ impl EventSink for Feed {
     }
 }
 
-/// The acts of the person at the page; looks of the inspector are no news to anybody.
+/// The acts of the person at the page, without the looks of the inspector.
 pub(super) struct PersonFeed(pub(super) Arc<Feed>);
 
 impl EventSink for PersonFeed {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_told_in_a_line() {
+    fn events_of_tasks_have_a_line_of_text() {
         for (detail, text) in [
             (json!({ "event": "run_started", "request": "Buy milk" }), "run started: Buy milk"),
             (json!({ "event": "step_started", "step": 3 }), "step started: 3"),

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, StreamExt as _};
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::feed::PersonFeed;
 use super::{Body, FLOW_TIME, Parts};
 
-/// How the editor's flow is called in messages.
+/// The name of the editor's flow in messages.
 const NAME: &str = "flow.yaml";
 
 /// How many lines wait for a page that reads slowly.
@@ -56,13 +57,6 @@ struct StepLines {
     next: AtomicUsize,
 }
 
-impl StepLines {
-    fn send(&self, line: Value) {
-        // The run goes on also if nobody reads.
-        let _ = self.sender.try_send(line);
-    }
-}
-
 impl EventSink for StepLines {
     fn on_event(&self, event: &Event<'_>) {
         let Some(FlowEvent::Step { text, depth: 0, status, took, .. }) = event.payload() else {
@@ -81,7 +75,9 @@ impl EventSink for StepLines {
         }
         let text = reason.map_or_else(|| text.clone(), |reason| format!("{text}: {reason}"));
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        self.send(json!({ "step": step, "status": status, "text": text, "took_ms": took_ms }));
+        let line = json!({ "step": step, "status": status, "text": text, "took_ms": took_ms });
+        // The run goes on also if nobody reads.
+        let _ = self.sender.try_send(line);
     }
 }
 
@@ -96,7 +92,7 @@ impl Drop for CancelOnDrop {
 
 impl Parts {
     /// Runs a flow on a phone from a step on, on the screen as it is then, and sends a line for
-    /// each step. Ends when the page stops to read.
+    /// each step. Ends when the page stops reading.
     ///
     /// # Errors
     /// What is wrong with the flow.
@@ -107,13 +103,14 @@ impl Parts {
         from: usize,
     ) -> Result<Body, String> {
         let flow = parse(text).map_err(|errors| {
+            let text = |error: &Value| error["text"].as_str().unwrap_or_default().to_owned();
             let first =
-                errors.first().map(|error| format!("line {}: {}", error["line"], error["text"]));
+                errors.first().map(|error| format!("line {}: {}", error["line"], text(error)));
             first.unwrap_or_else(|| "the flow cannot be read".into())
         })?;
         let flow = if from == 0 { flow } else { flow.from_step(from) };
         let (sender, lines) = mpsc::channel(MAX_WAITING);
-        self.claim(device);
+        self.claim(device, FLOW_TIME);
         let call = self.call_within(device, FLOW_TIME);
         let guard = CancelOnDrop(call.cancelled.clone());
         let steps = StepLines { sender: sender.clone(), next: AtomicUsize::new(from) };
@@ -122,6 +119,7 @@ impl Parts {
         let options = Options { devices: vec![device.to_owned()], ..Options::default() };
         let events = EventSinks::default().with(Arc::new(steps)).with(Arc::clone(&self.feed));
         let handle = tokio::runtime::Handle::current();
+        let (studio, device) = (Arc::clone(self), device.to_owned());
         tokio::task::spawn_blocking(move || {
             let runner = FlowRunner {
                 perform,
@@ -133,6 +131,8 @@ impl Parts {
             };
             // A run of flows stays on one thread.
             let ended = handle.block_on(runner.run(&call, vec![flow]));
+            // The programs go on, unless the person has paused them.
+            studio.claim(&device, Duration::ZERO);
             let (ended, text) = match ended {
                 Ok(_) if call.cancelled.is_cancelled() => ("stopped", "stopped".to_owned()),
                 Ok(report) => outcome(&report),

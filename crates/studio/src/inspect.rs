@@ -11,6 +11,7 @@ use thumbwire_core::action::{
 use thumbwire_core::annotate;
 use thumbwire_core::snapshot::{Difference, OutlineDetail, Snapshot, difference, outline};
 use thumbwire_core::toolset::mobile::platform_xml;
+use thumbwire_device::Size;
 use thumbwire_flow::{matching_nodes, selector_of};
 
 use super::Parts;
@@ -45,7 +46,20 @@ impl Parts {
             Difference::Lines(lines) => lines,
             Difference::Whole(_) => "Another screen.".to_owned(),
         });
-        let size = self.session.shown_phone(device).await?.screen_size().await?;
+        let size = match self.session.shown_phone(device).await {
+            Ok(phone) => phone.screen_size().await?,
+            // A phone of another computer.
+            Err(_) => Size {
+                width: snapshot.tree.nodes.iter().map(|node| node.bounds.right).max().unwrap_or(0),
+                height: snapshot
+                    .tree
+                    .nodes
+                    .iter()
+                    .map(|node| node.bounds.bottom)
+                    .max()
+                    .unwrap_or(0),
+            },
+        };
         Ok(json!({
             "width": size.width,
             "height": size.height,

@@ -57,10 +57,8 @@ const FLOW_TIME: Duration = Duration::from_secs(3600);
 /// What a studio needs from outside.
 #[derive(Debug, Clone)]
 pub struct StudioOptions {
-    /// Where recordings are kept, each in a folder of its own.
+    /// The folder whose recorded runs are listed; recordings are kept in `logs/` in it.
     pub folder: PathBuf,
-    /// The folder whose recorded runs are listed.
-    pub runs: PathBuf,
     /// The address of the page, which ends with `/studio/`.
     pub address: String,
     /// The phone that the page shows first.

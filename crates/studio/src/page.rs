@@ -31,7 +31,7 @@ const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
 pub(super) fn file(path: &str) -> Option<Response<Bytes>> {
     let name = path.strip_prefix('/')?;
     if name.is_empty() {
-        // Without randomness there is no page.
+        // Without a nonce any script could run on the page.
         let nonce = random::hex::<16>().ok()?;
         let text = PAGE.replace("{{NONCE}}", &nonce);
         let text = text.replace("{{VERSION}}", env!("CARGO_PKG_VERSION"));

@@ -18,6 +18,7 @@ use thumbwire_core::trace::{Recorder, Trace};
 use thumbwire_flow::{WrittenFlow, from_trace, selector_of};
 
 use super::Parts;
+use super::api::HOLD_AFTER_ACT;
 use super::feed::PersonFeed;
 use super::python::{self, ToolCall};
 
@@ -77,16 +78,17 @@ impl Recording {
     }
 }
 
-/// The node that tells a person that an element is there: itself, or the first text inside.
-fn telling_node(snapshot: &Snapshot, node: usize) -> Option<usize> {
+/// The node by which a person knows an element: itself if it has a text, else the first one inside
+/// that has.
+fn named_node(snapshot: &Snapshot, node: usize) -> Option<usize> {
     let nodes = &snapshot.tree.nodes;
     let depth = nodes.get(node)?.depth;
     let inside = (node + 1..nodes.len()).take_while(|&at| nodes[at].depth > depth);
-    let tells = |&at: &usize| {
+    let is_named = |&at: &usize| {
         let has_text = !nodes[at].text.is_empty() || !nodes[at].description.is_empty();
         has_text && !snapshot.shown(at).is_empty()
     };
-    std::iter::once(node).chain(inside).find(tells).or(Some(node))
+    std::iter::once(node).chain(inside).find(is_named).or(Some(node))
 }
 
 /// What there is before the first recording.
@@ -157,16 +159,17 @@ impl Parts {
         }
         let now = (self.options.clock)();
         let time = now.strftime("%Y%m%d-%H%M%S");
-        let folder = self.options.folder.join(format!("studio-{time}-{}", random::hex::<2>()?));
+        let folder =
+            self.options.folder.join(format!("logs/studio-{time}-{}", random::hex::<2>()?));
         let recorder = Recorder::begin(&folder, now.to_string())
             .map_err(|error| format!("cannot record in {}: {error}", folder.display()))?;
         let sinks = EventSinks::default().with(Arc::new(recorder));
         let sinks = sinks.with(PersonFeed(Arc::clone(&self.feed)));
         let perform = Arc::new(ObservedPerform::new(Arc::clone(&self.session), sinks));
-        let look = perform.perform(&self.call(device), Action::LOOK).await;
-        let look = look.map_err(|failure: Failure| failure.cause.to_string())?;
-        let progress =
-            Progress { is_running: true, acts: 0, calls: Vec::new(), screen: look.try_into().ok() };
+        let outcome = perform.perform(&self.call(device), Action::LOOK).await;
+        let outcome = outcome.map_err(|failure| failure.cause.to_string())?;
+        let screen = outcome.try_into().ok();
+        let progress = Progress { is_running: true, acts: 0, calls: Vec::new(), screen };
         let recording =
             Recording { folder, perform, turn: Arc::default(), progress: Mutex::new(progress) };
         lock(&self.recordings.0).insert(device.to_owned(), Arc::new(recording));
@@ -179,7 +182,7 @@ impl Parts {
         device: &str,
         action: Action,
     ) -> Result<Outcome, Failure> {
-        self.claim(device);
+        self.claim(device, HOLD_AFTER_ACT);
         let call = self.call(device);
         let Some(recording) = self.recordings.running(device) else {
             return self.perform.perform(&call, action).await;
@@ -198,9 +201,9 @@ impl Parts {
         // The person goes on meanwhile; the next act waits until this one's screen is known.
         let call = self.call(device);
         tokio::spawn(async move {
-            let looking = recording.perform.request(&call, request::Observe(Observe::Settled));
-            let seen: Result<Observation, Failure> = looking.await;
-            lock(&recording.progress).screen = seen.ok().map(|seen| seen.now);
+            let observing = recording.perform.request(&call, request::Observe(Observe::Settled));
+            let observation: Result<Observation, Failure> = observing.await;
+            lock(&recording.progress).screen = observation.ok().map(|it| it.now);
             drop(turn);
         });
         Ok(outcome)
@@ -214,7 +217,7 @@ impl Parts {
         let recording = self.recordings.running(device).ok_or("start a recording first")?;
         let _turn = recording.turn.lock().await;
         let snapshot = self.last_look(device)?;
-        let node = telling_node(&snapshot, node);
+        let node = named_node(&snapshot, node);
         let (node, id) = node
             .and_then(|node| Some((node, snapshot.ref_of(node)?)))
             .ok_or("this element says nothing that could be checked: choose one with a text")?;
@@ -222,16 +225,17 @@ impl Parts {
         let condition = WaitCondition::Shown(Target::Listed(ElementId::Ref(id)));
         let until = Observe::Until { condition, timeout: CHECK_TIME };
         let call = self.call(device);
-        let looking = recording.perform.request(&call, request::Observe(until));
-        let seen: Observation = looking.await.map_err(|failure| failure.cause.to_string())?;
-        if !seen.settled {
+        let observing = recording.perform.request(&call, request::Observe(until));
+        let observation: Observation =
+            observing.await.map_err(|failure| failure.cause.to_string())?;
+        if !observation.settled {
             return Err("this element is not on the screen any more: look again".into());
         }
         {
             let mut progress = lock(&recording.progress);
             progress.acts += 1;
             progress.calls.push(ToolCall::check(snapshot.tree.nodes[node].name()));
-            progress.screen = Some(seen.now);
+            progress.screen = Some(observation.now);
         }
         Ok(recording.progress())
     }

@@ -165,7 +165,8 @@ impl Source {
         loop {
             let ended = match self.session.shown_phone(&self.device).await {
                 Ok(phone) => self.follow(&phone).await,
-                Err(failure) => Err(failure),
+                // A phone of another computer sends screenshots only.
+                Err(_) => self.poll().await,
             };
             if let Err(failure) = ended {
                 self.frames.send_replace(Frame::Failed(failure.cause.to_string().into()));
@@ -180,14 +181,14 @@ impl Source {
         let Some(mut pictures) = phone.stream(options).await? else {
             return self.poll().await;
         };
-        let mut held: Option<(bool, Size)> = None;
+        let mut known: Option<(bool, Size)> = None;
         while let Some(screenshot) = pictures.next().await {
             let is_wide = screenshot.size.width > screenshot.size.height;
-            let size = match held {
+            let size = match known {
                 Some((was_wide, size)) if was_wide == is_wide => size,
                 _ => phone.screen_size().await?,
             };
-            held = Some((is_wide, size));
+            known = Some((is_wide, size));
             let picture = Picture { screenshot, size, taken: Instant::now(), is_streamed: true };
             self.frames.send_replace(Frame::Picture(Arc::new(picture)));
         }

@@ -73,7 +73,6 @@ impl Questions {
         let rows = open.by_number.iter().map(|(number, open)| {
             json!({
                 "number": number,
-                "device": null,
                 "text": open.question.text,
                 "choices": open.question.choices,
                 "secret": open.is_secret,

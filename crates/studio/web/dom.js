@@ -28,7 +28,7 @@ export const button = (label, onclick, attributes = {}) => el("button", { type: 
 // of it, and line ends and tabs are what they are.
 const UNSEEN = /(?![\n\t])(?!\u200d\p{Extended_Pictographic})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0]/gu;
 
-/** Text of a phone, an app or a model: its direction stays inside, and unseen characters are shown. */
+/** Foreign text: its direction stays inside, and unseen characters are shown. */
 export function foreign(text, attributes = {}) {
   const bdi = el("bdi", attributes);
   const string = String(text ?? "");

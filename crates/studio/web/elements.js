@@ -1,4 +1,4 @@
-// The elements of the last look as a list: filter, arrow keys, and the same choice as on the picture.
+// The elements of the last look as a list: filter, arrow keys, the same choice as on the picture.
 
 import { byId, el, foreign } from "./dom.js";
 import { model, on, select } from "./model.js";

@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { attempt, button, byId, el, foreign } from "./dom.js";
-import { model, on, refresh, mayAct, showDevice } from "./model.js";
+import { model, on, refresh, mayAct } from "./model.js";
 
 const box = byId("questions");
 /** @type {Map<number, HTMLElement>} Cards stay as they are while one types into them. */
@@ -14,7 +14,7 @@ async function answer(number, text) {
   await attempt(refresh);
 }
 
-function card({ number, device, text, choices, secret }) {
+function card({ number, text, choices, secret }) {
   const id = "question-" + number;
   const form = el("form", { class: "row" });
   if (choices.length > 0) {
@@ -29,12 +29,9 @@ function card({ number, device, text, choices, secret }) {
     });
   }
   form.append(button("Decline", () => answer(number, null)));
-  const from = device && device !== model.device
-    ? el("p", { class: "quiet" }, "On ", foreign(device), ". ", button("Show that phone", () => showDevice(device))) : null;
   return el("div", { class: "question", role: "group", "aria-labelledby": id },
     el("p", { id }, foreign(text)),
     secret ? el("p", { class: "quiet" }, "Your answer is not shown to the model, and not kept.") : null,
-    from,
     mayAct() ? form : el("p", { class: "quiet" }, "This page may look only: answer in the terminal or in the client."));
 }
 

@@ -79,10 +79,7 @@ byId("theme").addEventListener("click", turnTheme);
 byId("ask").addEventListener("click", () => help.showModal());
 on("tab", (name) => showTab(name));
 on("state", () => {
-  const { flows, runs: hasRuns, skills } = model.state.can;
-  byId("tab-record").hidden = !flows || !mayAct();
-  byId("tab-runs").hidden = !hasRuns;
-  document.querySelector("[data-save=skill]").hidden = !skills;
+  byId("tab-record").hidden = !mayAct();
   if (byId("tab-" + kept.get("tab", "inspect")).hidden) showTab("inspect");
 });
 // Another printed address of this page, opened in the same tab.

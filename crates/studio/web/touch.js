@@ -17,7 +17,7 @@ const WHEEL_PAUSE_MS = 90;
  */
 let finger = null;
 
-/** The place of an event in the phone's coordinates; inside the screen, whatever the pointer does. */
+/** The place of an event in the phone's coordinates, always inside the screen. */
 function place(event) {
   const box = stage.getBoundingClientRect();
   const { width, height } = model.size;

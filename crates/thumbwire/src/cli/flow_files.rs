@@ -12,7 +12,7 @@ use thumbwire_base::files::{self, Folder};
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_flow::{Flow, FlowError, GoldenFiles, Shard, Workspace};
 
-use super::CliError;
+use super::{CliError, PERMISSIONS};
 use crate::config::maestro_variables;
 
 /// The largest file that a flow names, in bytes.
@@ -21,9 +21,8 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The files that make a folder a workspace.
 const WORKSPACES: [&str; 2] = ["config.yaml", "config.yml"];
 
-/// The heading of the flags that select cases, and of those that allow something.
+/// The heading of the flags that select cases.
 pub(super) const CASES: &str = "Cases";
-const PERMISSIONS: &str = "Permissions";
 
 /// Which flows are read, and which of their cases are run.
 #[derive(clap::Args)]

@@ -84,8 +84,7 @@ pub(super) fn studio(
     device: Option<String>,
 ) -> Studio {
     let options = StudioOptions {
-        folder: out.join("logs"),
-        runs: out.to_owned(),
+        folder: out.to_owned(),
         address: page.address.clone(),
         device,
         clock: jiff::Timestamp::now,
@@ -121,7 +120,8 @@ impl StudioPage {
         Ok(Self { listener: tcp.into(), access: Access::Token(token), address })
     }
 
-    /// Serves the page, and MCP beside it, whose calls `perform` performs, until `stop` is cancelled.
+    /// Serves the page, and MCP beside it, until `stop` is cancelled. `perform` performs the calls
+    /// of MCP clients.
     pub(super) fn serve(
         self,
         studio: &Studio,

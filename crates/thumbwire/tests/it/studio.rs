@@ -275,10 +275,7 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
         reply["result"]["content"][0]["text"].as_str().unwrap()
     );
     let screen = client.call("mobile_snapshot", json!({})).to_string();
-    assert!(
-        screen.contains("{{ASKED_1}}"),
-        "the phone shows it, the client sees its name: {screen}"
-    );
+    assert!(screen.contains("{{ASKED_"), "the phone shows it, the client sees its name: {screen}");
     let shown = page.post("look", json!({}))["outline"].as_str().unwrap().to_owned();
     assert!(shown.contains(SECRET), "the person at the page sees the phone: {shown}");
     for seen in [reply.to_string(), screen] {
