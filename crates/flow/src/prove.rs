@@ -23,7 +23,7 @@ use super::plan::{Assertion, Condition, Flow, FlowStep, StepKind};
 use super::probe::{Mutation, Probe};
 use super::report::{Attempt, FailureKind};
 use super::run::Options;
-use document::{Beside, CommandId, Document};
+use document::{CommandId, Document, Position};
 use mutant::{Mutant, Truth};
 use proof::{Added, CommandOfFlow, MutantResult, RunsResult};
 pub use proof::{Proof, proof_text};
@@ -133,10 +133,10 @@ impl Prover<'_> {
         let file = flow.file.clone();
         let original = Document::read(text, &flow).map_err(unfit)?;
         // A look after each command shows what it changed.
-        let look = json!({ "takeScreenshot": "proof" });
+        let screenshot_step = json!({ "takeScreenshot": "proof" });
         let watched = original.commands().into_iter().fold(original.clone(), |document, id| {
-            let longer = document.with(&look, Beside::After(id));
-            longer.map_or(document, |(longer, _)| longer)
+            let extended = document.with(&screenshot_step, Position::After(id));
+            extended.map_or(document, |(extended, _)| extended)
         });
         let probe = Probe::new(None);
         let options = Options {
@@ -390,23 +390,23 @@ impl Proving<'_> {
     fn add_checks(&self, draft: &mut Draft) {
         for at in self.mutants_of(&draft.document) {
             let mutant = &self.mutants[at];
-            for (beside, check) in &mutant.checks {
+            for (position, check) in &mutant.checks {
                 if draft.kills[at].is_some() || self.is_idle(mutant) || !self.may_run(1) {
                     break;
                 }
-                let Some((longer, id)) = draft.document.with(check, *beside) else { continue };
-                if self.kills(&longer, &[at])[at].is_none() || !self.passes(&longer) {
+                let Some((extended, id)) = draft.document.with(check, *position) else { continue };
+                if self.kills(&extended, &[at])[at].is_none() || !self.passes(&extended) {
                     continue;
                 }
-                let mut left = self.mutants_of(&longer);
+                let mut left = self.mutants_of(&extended);
                 left.retain(|&one| draft.kills[one].is_none());
-                let now = self.kills(&longer, &left);
+                let now = self.kills(&extended, &left);
                 for (kill, now) in draft.kills.iter_mut().zip(now) {
                     *kill = kill.or(now);
                 }
                 let notices = mutant.describe(self.original);
-                draft.added.push(Added { id, notices, text: longer.describe(id).1 });
-                draft.document = longer;
+                draft.added.push(Added { id, notices, text: extended.describe(id).1 });
+                draft.document = extended;
             }
         }
     }
@@ -422,15 +422,15 @@ impl Proving<'_> {
                 _ => None,
             });
             let waits = failed.map(|failed| self.truth.waits_before(failed)).unwrap_or_default();
-            for (beside, check) in waits {
-                let Some((longer, id)) = draft.document.with(&check, beside) else { continue };
+            for (position, check) in waits {
+                let Some((extended, id)) = draft.document.with(&check, position) else { continue };
                 if !self.may_run(before.len()) {
                     return;
                 }
-                if count(&runs(&longer)) > count(&before) && self.passes(&longer) {
+                if count(&runs(&extended)) > count(&before) && self.passes(&extended) {
                     let notices = format!("a phone with {fault} is late");
-                    draft.added.push(Added { id, notices, text: longer.describe(id).1 });
-                    draft.document = longer;
+                    draft.added.push(Added { id, notices, text: extended.describe(id).1 });
+                    draft.document = extended;
                     break;
                 }
             }

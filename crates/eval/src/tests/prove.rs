@@ -14,7 +14,7 @@ use thumbwire_flow::{
 };
 use thumbwire_virtual_android::{Profile, Setup, VirtualPhone};
 
-use super::to_flow::{Recorded, convert, prepared_phone};
+use super::to_flow::{Recorded, convert, for_each_task, prepared_phone, setting};
 use crate::faults;
 use crate::phone::EvalPhone;
 use crate::state::{PhoneState, judge};
@@ -27,7 +27,7 @@ struct TaskPhones<'a> {
     seed: u64,
     answer: &'a str,
     /// Why the task's conditions did not hold after runs without faults that passed.
-    misjudged: Mutex<Vec<String>>,
+    broken_conditions: Mutex<Vec<String>>,
 }
 
 impl FreshPhones for TaskPhones<'_> {
@@ -67,7 +67,7 @@ impl FreshPhones for TaskPhones<'_> {
         runtime.shutdown_background();
         let (attempt, judged) = ran?;
         if let (None, Err(reason), None) = (&attempt.failed, judged, fault) {
-            self.misjudged.lock().unwrap().push(reason);
+            self.broken_conditions.lock().unwrap().push(reason);
         }
         Ok(attempt)
     }
@@ -85,7 +85,7 @@ fn prove(task: &Task, seed: u64, runs: u32, faults: &[&str]) -> Proved {
     let conversion = convert(task, seed, Recorded::Oracle, false).unwrap();
     let (passwords, answer) = (conversion.passwords, conversion.answer);
     let flow = conversion.flow.unwrap();
-    let phones = TaskPhones { task, seed, answer: &answer, misjudged: Mutex::default() };
+    let phones = TaskPhones { task, seed, answer: &answer, broken_conditions: Mutex::default() };
     let read = |text: &str| read_flow(text, &passwords);
     let folder = tempfile::tempdir().unwrap();
     let prover = Prover {
@@ -102,12 +102,12 @@ fn prove(task: &Task, seed: u64, runs: u32, faults: &[&str]) -> Proved {
     };
     let proof = prover.prove(&flow.text).unwrap_or_else(|error| panic!("{}: {error}", task.name));
     // Mutants may pass without the task's effect; the flow itself must not.
-    phones.misjudged.lock().unwrap().clear();
+    phones.broken_conditions.lock().unwrap().clear();
     let shortest = read(&proof.text).unwrap();
     let attempt = phones.run(shortest, Options::default(), &Conditions::default()).unwrap();
     let failed = attempt.failed.map(|failed| failed.what);
-    let misjudged = phones.misjudged.into_inner().unwrap().pop();
-    let judged = failed.or(misjudged).map_or(Ok(()), Err);
+    let broken_conditions = phones.broken_conditions.into_inner().unwrap().pop();
+    let judged = failed.or(broken_conditions).map_or(Ok(()), Err);
     Proved { task: task.name, proof, judged }
 }
 
@@ -115,31 +115,6 @@ fn read_flow(text: &str, passwords: &BTreeMap<String, String>) -> Result<Flow, S
     let files = |_: &Path| Ok(text.to_owned());
     read("flow.yaml", passwords, &files)
         .map_err(|errors| errors.iter().map(ToString::to_string).collect())
-}
-
-/// Calls `on_proved` after each, in any order.
-fn prove_all(
-    tasks: &[Task],
-    seeds: std::ops::Range<u64>,
-    (runs, faults): (u32, &[&str]),
-    on_proved: &(dyn Fn(&Proved) + Sync),
-) -> Vec<Proved> {
-    let all = tasks.iter().flat_map(|task| seeds.clone().map(move |seed| (*task, seed)));
-    let jobs = Mutex::new(all.collect::<Vec<_>>().into_iter());
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some((task, seed)) = jobs.lock().unwrap().next() else { return };
-                    let one = prove(&task, seed, runs, faults);
-                    on_proved(&one);
-                    done.lock().unwrap().push(one);
-                }
-            });
-        }
-    });
-    done.into_inner().unwrap()
 }
 
 /// The figures, and what could not be proved.
@@ -180,28 +155,26 @@ fn summary(all: &[Proved]) -> String {
     text
 }
 
+/// One task. With `PROVE_EVERY`, every Nth of all tasks, on phones with each kind of fault,
+/// `PROVE_RUNS` times each.
 #[test]
 fn flows_of_recorded_runs_are_proved() {
-    let task = tasks::all().into_iter().find(|task| task.name == "notes-delete").unwrap();
-    let all = prove_all(&[task], 0..1, (1, &["slow"]), &|_| ());
-    let text = summary(&all);
-    assert!(all.iter().all(|one| one.judged.is_ok() && one.proof.is_proved()), "{text}");
-    insta::assert_snapshot!("notes-delete", all[0].proof.text);
-}
-
-/// `PROVE_RUNS` is the number of runs without faults and with each kind; with `PROVE_EVERY=6` only
-/// every sixth task is taken.
-#[test]
-#[ignore = "an hour: all tasks, with each kind of fault"]
-fn flows_of_all_tasks_are_proved() {
-    let number = |name: &str, otherwise: usize| {
-        std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+    let Some(every) = setting("PROVE_EVERY") else {
+        let task = tasks::all().into_iter().find(|task| task.name == "notes-delete").unwrap();
+        let one = prove(&task, 0, 1, &["slow"]);
+        let text = summary(std::slice::from_ref(&one));
+        assert!(one.judged.is_ok() && one.proof.is_proved(), "{text}");
+        insta::assert_snapshot!("notes-delete", one.proof.text);
+        return;
     };
-    let some: Vec<Task> = tasks::all().into_iter().step_by(number("PROVE_EVERY", 1)).collect();
-    let runs = u32::try_from(number("PROVE_RUNS", 20)).unwrap();
+    let some: Vec<Task> = tasks::all().into_iter().step_by(every.parse().unwrap()).collect();
+    let runs = setting("PROVE_RUNS").map_or(20, |runs| runs.parse().unwrap());
     let faults = [&faults::PASSING[..], &["popup"]].concat();
-    let print = |one: &Proved| println!("{}", summary(std::slice::from_ref(one)));
-    let all = prove_all(&some, 0..1, (runs, &faults), &print);
+    let all = for_each_task(&some, 0..1, &|task, seed| {
+        let one = prove(task, seed, runs, &faults);
+        println!("{}", summary(std::slice::from_ref(&one)));
+        one
+    });
     println!("{}", summary(&all));
     let sum = |of: &dyn Fn(&Proof) -> usize| all.iter().map(|one| of(&one.proof)).sum::<usize>();
     let killed = |proof: &Proof| proof.mutants.iter().filter(|one| one.killed_by.is_some()).count();

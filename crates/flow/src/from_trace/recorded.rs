@@ -264,13 +264,13 @@ impl Screen {
         })
     }
 
-    /// What it says, without the phone's own bars.
+    /// The texts and check marks of the screen, without those of the phone's own bars.
     pub(super) fn words(&self) -> Vec<(&str, &str, &str, bool)> {
-        let says = |node: &&Node| {
+        let has_content = |node: &&Node| {
             let has_words = !node.text.is_empty() || !node.description.is_empty();
             *node.package != *"com.android.systemui" && (has_words || node.flags.checkable)
         };
-        let nodes = self.snapshot.tree.nodes.iter().filter(says);
+        let nodes = self.snapshot.tree.nodes.iter().filter(has_content);
         nodes.map(|node| (&*node.text, &*node.description, &*node.id, node.flags.checked)).collect()
     }
 

@@ -114,10 +114,10 @@ impl Document {
     }
 
     /// Adds a command beside another one. `None` if that was left out.
-    pub(super) fn with(&self, new: &Value, beside: Beside) -> Option<(Self, CommandId)> {
-        let (id, after) = match beside {
-            Beside::Before(id) => (id, 0),
-            Beside::After(id) => (id, 1),
+    pub(super) fn with(&self, new: &Value, position: Position) -> Option<(Self, CommandId)> {
+        let (id, after) = match position {
+            Position::Before(id) => (id, 0),
+            Position::After(id) => (id, 1),
         };
         let at = self.commands.iter().position(|(one, _)| *one == id)? + after;
         let mut document = self.clone();
@@ -131,7 +131,7 @@ impl Document {
 
 /// Where a new command goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Beside {
+pub(super) enum Position {
     Before(CommandId),
     After(CommandId),
 }
@@ -157,16 +157,16 @@ mod tests {
         assert_eq!(whole.describe(1), (2, "tapOn:".into()));
         assert_eq!([3, 5, 7, 8, 10, 12].map(|line| whole.at(line)), [0, 1, 1, 1, 2, 3].map(Some));
         let without = whole.without(1);
-        let longer = without.with(&json!({ "assertVisible": "Milk" }), Beside::Before(2));
-        let (longer, id) = longer.unwrap();
+        let extended = without.with(&json!({ "assertVisible": "Milk" }), Position::Before(2));
+        let (extended, id) = extended.unwrap();
         assert_eq!(
-            longer.text(),
+            extended.text(),
             "appId: a.b # the app\n---\n- launchApp\n\n- assertVisible: Milk\n- inputText: |\n\
              \x20   - Milk\n# end\n- back\n# no more\n"
         );
-        assert_eq!((longer.lines(id), longer.lines(1)), (Some(5..6), None));
-        assert!(longer.with(&json!("back"), Beside::After(1)).is_none());
-        assert!(document(&longer.text()).is_ok());
+        assert_eq!((extended.lines(id), extended.lines(1)), (Some(5..6), None));
+        assert!(extended.with(&json!("back"), Position::After(1)).is_none());
+        assert!(document(&extended.text()).is_ok());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use thumbwire_core::action::Action;
 use thumbwire_core::trace::Trace;
 use thumbwire_core::trace::format::TraceRecord;
 
-use super::document::{Beside, CommandId, Document};
+use super::document::{CommandId, Document, Position};
 use crate::from_trace::{self, Change};
 use crate::plan::StepKind;
 use crate::probe::{FoundElement, Label, Mutation, SeenStep};
@@ -23,7 +23,7 @@ pub(super) struct Mutant {
     /// `None`: that command has no effect.
     mutation: Option<Mutation>,
     /// The checks that may notice it, the most likely first.
-    pub(super) checks: Vec<(Beside, Value)>,
+    pub(super) checks: Vec<(Position, Value)>,
 }
 
 /// What the commands did in a run that passed.
@@ -85,7 +85,7 @@ impl Truth {
             for FoundElement { label, is_field } in
                 run.steps.iter().filter_map(|step| step.element.as_ref())
             {
-                let check = |text| vec![(Beside::Before(id), from_trace::shows(text))];
+                let check = |text| vec![(Position::Before(id), from_trace::shows(text))];
                 let checks = || match label {
                     Label::Text(text) => check(text),
                     Label::Id(_) => Vec::new(),
@@ -96,7 +96,7 @@ impl Truth {
                 }
             }
             for (text, check) in run.changes.iter().flat_map(|change| &change.kept) {
-                let checks = vec![(Beside::After(id), check.clone())];
+                let checks = vec![(Position::After(id), check.clone())];
                 add(id, Some(Mutation::NotKept(text.clone())), checks);
             }
         }
@@ -122,7 +122,7 @@ impl Truth {
     }
 
     /// Checks of what the last acts before a command changed.
-    pub(super) fn waits_before(&self, id: CommandId) -> Vec<(Beside, Value)> {
+    pub(super) fn waits_before(&self, id: CommandId) -> Vec<(Position, Value)> {
         let mut before = self.0.range(..id).rev().filter(|(_, run)| !run.changes.is_empty());
         before
             .next()
@@ -133,9 +133,9 @@ impl Truth {
 
 impl CommandRun {
     /// Checks of what it changed, after it.
-    fn checks(&self, id: CommandId) -> impl Iterator<Item = (Beside, Value)> {
+    fn checks(&self, id: CommandId) -> impl Iterator<Item = (Position, Value)> {
         let checks = self.changes.iter().rev().flat_map(|change| change.checks.iter());
-        checks.map(move |check| (Beside::After(id), check.clone()))
+        checks.map(move |check| (Position::After(id), check.clone()))
     }
 }
 
