@@ -14,12 +14,11 @@ import statistics
 import time
 import urllib.parse
 
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+
+from browser import check_logs, open_browser
 
 parser = argparse.ArgumentParser()
 parser.add_argument("url")
@@ -39,12 +38,7 @@ class Done(Exception):
     """All that was asked for was tried."""
 
 
-options = Options()
-options.binary_location = "/usr/bin/chromium"
-for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,800"):
-    options.add_argument(argument)
-options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+driver = open_browser(1280, 800)
 driver.set_script_timeout(60)
 
 
@@ -337,16 +331,8 @@ try:
                 driver.save_screenshot(str(given.folder / f"{name}-{width}-{colors}.png"))
     print("ok: pictures of every tab" + (", axe has no findings" if given.axe else ""))
 
-    complaints = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-    assert not complaints, complaints
-    asked = set()
-    for entry in driver.get_log("performance"):
-        message = json.loads(entry["message"])["message"]
-        if message["method"] == "Network.requestWillBeSent":
-            asked.add(message["params"]["request"]["url"])
     own = urllib.parse.urlsplit(given.url)._replace(path="/", query="", fragment="").geturl()
-    foreign = [url for url in asked if not url.startswith((own, "blob:", "data:", "about:"))]
-    assert not foreign, foreign
+    check_logs(driver, [own, "blob:", "data:", "about:"])
     print("ok: the browser has no complaint, and asked no other server")
 except Done:
     pass

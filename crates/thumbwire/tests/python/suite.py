@@ -5,20 +5,14 @@ import json
 import pathlib
 import sys
 
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from browser import check_logs, open_browser
+
 page, folder, kind = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), sys.argv[3]
-options = Options()
-options.binary_location = "/usr/bin/chromium"
-for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900"):
-    options.add_argument(argument)
-options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+driver = open_browser(1280, 900)
 
 
 def script(text, *arguments):
@@ -116,16 +110,7 @@ try:
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert count("details.step.failed[open]") == 1
 
-    complaints = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-    assert not complaints, complaints
-    asked = set()
-    for entry in driver.get_log("performance"):
-        message = json.loads(entry["message"])["message"]
-        if message["method"] == "Network.requestWillBeSent":
-            asked.add(message["params"]["request"]["url"])
-    beside = page.parent.as_uri() + "/"
-    foreign = [url for url in asked if not url.startswith(("data:", "about:", beside))]
-    assert not foreign, foreign
+    check_logs(driver, ["data:", "about:", page.parent.as_uri() + "/"])
     print(json.dumps({"cases": cases, "failed": failed}))
 finally:
     driver.quit()
