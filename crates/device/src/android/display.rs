@@ -68,8 +68,8 @@ impl Android {
     }
 }
 
-/// Whether `screencap -d` says that there is no such panel (AOSP, `screencap.cpp`: "Invalid display
-/// ID: …", "Display Id '…' is not valid.").
+/// Whether this output of `screencap -d` is its error for an unknown panel (AOSP, `screencap.cpp`:
+/// "Invalid display ID: …", "Display Id '…' is not valid.").
 fn is_unknown_panel(output: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&output[..output.len().min(400)]).to_lowercase();
     let is_picture = output.windows(SIGNATURE.len()).any(|part| part == SIGNATURE);

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Teach another agent: write `SKILL.md` files about using phones, writing flows and testing apps
+    /// Teach another agent: write `SKILL.md` files about using phones, flows and testing apps
     Install(InstallFlags),
     /// Remove these files again
     Uninstall(InstallFlags),

@@ -409,7 +409,8 @@ fn banned_crates_are_not_in_the_lock_file() {
         assert!(!banned.contains(name), "{name} is banned, see deny.toml");
     }
     // The lock file includes development dependencies (ten of them count tokens); the default build
-    // stays well below this. NATS's client brings fourteen; one edits the JSON of MCP clients with its comments.
+    // stays well below this. NATS's client brings fourteen; one edits the JSON of MCP clients with
+    // its comments.
     let others = names.iter().filter(|name| !name.starts_with("thumbwire")).count();
     assert!(others <= 423, "{others} crates: is the newest one worth it?");
 }

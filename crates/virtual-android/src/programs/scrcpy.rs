@@ -36,8 +36,8 @@ const NAME_FIELD: usize = 64;
 /// The release of the server is in a text of its own: `The server version (3.3.4) does …`.
 const VERSION: &[u8] = b"The server version (";
 
-/// `CLASSPATH=JAR app_process FOLDER com.genymobile.scrcpy.Server VERSION [OPTION…]`; `dex` is the
-/// JAR's code.
+/// `CLASSPATH=JAR app_process FOLDER com.genymobile.scrcpy.Server VERSION [OPTION…]`; `dex` is
+/// the JAR's code.
 pub(super) async fn run(call: &Invocation, dex: &[u8]) -> Status {
     let options = match Options::parse(&call.args, &version(dex)) {
         Ok(options) => options,

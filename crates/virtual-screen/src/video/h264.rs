@@ -130,8 +130,8 @@ impl Encoder {
         Some(EncodedFrame { key, unit: bits.into_unit(if key { 0x65 } else { 0x61 }) })
     }
 
-    /// The last picture once more: all of it is copied. `None` before the first one, and while one is
-    /// in progress.
+    /// The last picture once more: all of it is copied. `None` before the first one, and while one
+    /// is in progress.
     pub fn repeat_frame(&mut self) -> Option<EncodedFrame> {
         if self.marks.is_empty() || self.is_at_work() {
             return None;

@@ -36,8 +36,8 @@ pub(super) fn size(screen: &Display, max_size: u32) -> (u32, u32) {
     if height > width { (short, long) } else { (long, short) }
 }
 
-/// Writes the codec's id and size, then pictures until the client is gone. Each `reset` begins again
-/// with a key picture.
+/// Writes the codec's id and size, then pictures until the client is gone. Each `reset` begins
+/// again with a key picture.
 pub(super) async fn stream<W: AsyncWrite + Unpin>(
     phone: &VirtualPhone,
     options: &Options,
