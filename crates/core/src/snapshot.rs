@@ -232,6 +232,30 @@ impl Snapshot {
         thumbwire_base::truncate(&different.join(", "), MAX_LENGTH)
     }
 
+    /// The listed elements whose text or description differs from a name by a few letters, the most
+    /// similar first.
+    pub fn named_like(&self, name: &str) -> Vec<usize> {
+        // A name of three letters may have one wrong, one of eight letters two.
+        const SIMILAR: f64 = 0.66;
+        const MAX_LENGTH: usize = 60;
+        if name.len() > MAX_LENGTH {
+            return Vec::new();
+        }
+        let name = name.to_lowercase();
+        let similarity = |node: usize| {
+            let node = &self.tree.nodes[node];
+            let texts = [&node.text, &node.description].into_iter();
+            let texts = texts.filter(|text| !text.is_empty() && text.len() <= MAX_LENGTH);
+            let rated =
+                texts.map(|text| strsim::normalized_levenshtein(&name, &text.to_lowercase()));
+            rated.fold(0.0, f64::max)
+        };
+        let rated = self.refs.iter().map(|listed| (similarity(listed.node), listed.node));
+        let mut alike: Vec<(f64, usize)> = rated.filter(|(rate, _)| *rate >= SIMILAR).collect();
+        alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        alike.into_iter().map(|(_, node)| node).collect()
+    }
+
     /// Whether the strings of a node, of what is in it, or of what takes its taps have the word
     /// `search`. Apps in all languages have English ids and classes.
     pub fn speaks_of_searching(&self, node: usize) -> bool {

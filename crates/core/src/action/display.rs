@@ -80,6 +80,7 @@ impl fmt::Display for Target {
             Self::Listed(id) => id.fmt(f),
             Self::Named { id: Some(id), text: None } => f.write_str(id),
             Self::Named { id: None, text: Some(text) } => write!(f, "{text:?}"),
+            Self::Named { id: Some(id), text: Some(text) } if id == text => write!(f, "{text:?}"),
             Self::Named { id: Some(id), text: Some(text) } => write!(f, "{id} or {text:?}"),
             Self::Named { id: None, text: None } => f.write_str("(no element given)"),
             Self::Selector { selector, .. } => selector.fmt(f),

@@ -141,7 +141,15 @@ impl AttachedDevice {
             }
         }
         let hidden = words().find_map(|it| find_hidden(&snapshot.tree, it));
-        Err(hidden_target(hidden))
+        let alike =
+            hidden.is_none().then(|| id.or(text)).flatten().map(|name| snapshot.named_like(name));
+        match alike.filter(|alike| !alike.is_empty()) {
+            Some(alike) => {
+                let alike = snapshot.describe_each(&alike, RefVisibility::Known);
+                Err(TargetError::Because(format!("similar on this screen: {alike}")))
+            }
+            None => Err(hidden_target(hidden)),
+        }
     }
 
     async fn resolve_selector(

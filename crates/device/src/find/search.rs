@@ -20,8 +20,10 @@ pub enum Locator<'a> {
     /// A resource id or accessibility identifier, with or without its `package:id/` on either side;
     /// else a content description.
     Id(&'a str),
-    /// Its text, else its description, else its hint; tries an exact match, then one ignoring case,
-    /// then a substring. At last the words of its id, by which lists name what has no other name.
+    /// Its text, else its description, else its hint; tries an exact match, then one ignoring case.
+    /// Then any of the three: its first words, then words inside it, then a substring: `Cart` is
+    /// `Cart, empty` rather than `Add to cart`. At last the words of its id, by which lists name
+    /// what has no other name.
     Text(&'a str),
 }
 
@@ -184,9 +186,9 @@ const TEXT_READINGS: &[Reading] = &[
     |node, text| text.matches_as(&node.text, MatchMode::IgnoreCase),
     |node, text| text.matches_as(&node.description, MatchMode::IgnoreCase),
     |node, text| text.matches_as(&node.hint, MatchMode::IgnoreCase),
-    |node, text| text.matches_as(&node.text, MatchMode::Contains),
-    |node, text| text.matches_as(&node.description, MatchMode::Contains),
-    |node, text| text.matches_as(&node.hint, MatchMode::Contains),
+    |node, text| text.matches_any(node, MatchMode::Begins),
+    |node, text| text.matches_any(node, MatchMode::Words),
+    |node, text| text.matches_any(node, MatchMode::Contains),
     |node, text| text.is_words_of_id(&node.id),
 ];
 
@@ -350,6 +352,10 @@ enum MatchMode {
     Exact,
     /// Equal, ignoring case.
     IgnoreCase,
+    /// Its first words, ignoring case.
+    Begins,
+    /// Whole words of it, ignoring case.
+    Words,
     /// Substring, ignoring case.
     Contains,
 }
@@ -364,6 +370,23 @@ fn name_of_id(id: &str) -> Option<&str> {
 /// The letters and digits of an id or a name, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a text has these words, at its beginning or anywhere: no letter or digit is right before
+/// or after them.
+fn has_words(text: &str, words: &str, at_beginning: bool) -> bool {
+    let is_inside = |next: Option<char>| next.is_some_and(char::is_alphanumeric);
+    let stands_alone = |at: usize| {
+        !is_inside(text[..at].chars().next_back())
+            && !is_inside(text[at + words.len()..].chars().next())
+    };
+    match at_beginning {
+        true => text.starts_with(words) && stands_alone(0),
+        // A longer text is not even prepared for the search.
+        false => {
+            words.len() <= text.len() && text.match_indices(words).any(|(at, _)| stands_alone(at))
+        }
+    }
 }
 
 /// The search text. The caller may have sent a very long one and the screen has many nodes, so it
@@ -397,12 +420,23 @@ impl<'a> SearchText<'a> {
         match reading {
             MatchMode::Exact => value == self.as_given || shown() == self.as_shown,
             MatchMode::IgnoreCase => shown().to_lowercase() == self.shown_in_lower_case,
+            MatchMode::Begins | MatchMode::Words => {
+                let at_beginning = matches!(reading, MatchMode::Begins);
+                has_words(&shown().to_lowercase(), &self.shown_in_lower_case, at_beginning)
+            }
             // A part of a text can end inside a sequence that is shown as it is only when whole.
             MatchMode::Contains => {
                 shown().to_lowercase().contains(&self.shown_in_lower_case)
                     || value.to_lowercase().contains(&self.given_in_lower_case)
             }
         }
+    }
+
+    /// Whether one of the strings that a screen shows of a node matches.
+    fn matches_any(&self, node: &Node, mode: MatchMode) -> bool {
+        [&node.text, &node.description, &node.hint]
+            .into_iter()
+            .any(|value| self.matches_as(value, mode))
     }
 
     /// Whether it is this id. Views have ids with a package; tags of Compose, of web pages and of
@@ -508,6 +542,29 @@ mod tests {
         assert_eq!(hidden, Some((5, HiddenReason::OutsideParents)));
         assert_eq!(find_hidden(&tree, Locator::Text("Save")), None);
         assert_eq!(find(&tree, Locator::Id("Save")), FindResult::One(6));
+    }
+
+    #[test]
+    fn first_words_are_preferred_to_later_ones_and_to_parts_of_words() {
+        let tree = |names: &[&'static str]| {
+            let named = |(at, name): (usize, &&'static str)| {
+                let top = at as i32 * 20;
+                node(None, [0, top, 100, top + 20], |node| {
+                    node.flags = clickable();
+                    match at % 2 {
+                        0 => node.text = (*name).into(),
+                        _ => node.description = (*name).into(),
+                    }
+                })
+            };
+            Tree { nodes: names.iter().enumerate().map(named).collect(), ..Tree::default() }
+        };
+        let found = |names: &[&'static str]| find(&tree(names), Locator::Text("Cart"));
+        assert_eq!(found(&["Add to cart", "Cart, empty"]), FindResult::One(1));
+        assert_eq!(found(&["Cartoons", "Add to cart"]), FindResult::One(1));
+        assert_eq!(found(&["Cartoons", "Descartes"]), FindResult::Ambiguous(vec![0, 1]));
+        assert_eq!(found(&["Cart: 2 items", "Cart, empty"]), FindResult::Ambiguous(vec![0, 1]));
+        assert_eq!(found(&["Add to cart", "Empty the cart"]), FindResult::Ambiguous(vec![0, 1]));
     }
 
     #[test]

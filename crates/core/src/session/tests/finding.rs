@@ -80,6 +80,25 @@ async fn match_is_tapped_by_index_and_reports_the_total() {
 }
 
 #[tokio::test]
+async fn misspelt_name_comes_back_with_the_similar_ones() {
+    let session = over(&Fake::new(page()));
+    let tap = async |name: &str| {
+        let target = Target::Named { id: Some(name.into()), text: Some(name.into()) };
+        ask(&session, Action::TapElement(target)).await.unwrap_err().cause
+    };
+    let Cause::ElementNotFound { sought, reason: Some(reason) } = tap("Save tow").await else {
+        panic!("a reason")
+    };
+    assert_eq!(sought, "\"Save tow\"");
+    assert!(reason.starts_with("similar on this screen: e") && reason.contains("\"SAVE TWO\""));
+    let reason = |cause| match cause {
+        Cause::ElementNotFound { reason, .. } => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason(tap("Delete").await), None);
+}
+
+#[tokio::test]
 async fn swipe_starts_in_the_center_and_stays_on_screen() {
     let phone = Fake::new(Vec::new());
     let session = over(&phone);

@@ -327,8 +327,8 @@ mod tests {
         ]);
         let steps = parsed(steps).unwrap();
         let awaited = |step: &Step| step.awaited().map(ToString::to_string);
-        let field = Some("Field or \"Field\"".to_owned());
-        let search = Some("Search or \"Search\"".to_owned());
+        let field = Some("\"Field\"".to_owned());
+        let search = Some("\"Search\"".to_owned());
         assert_eq!(steps.iter().map(awaited).collect::<Vec<_>>(), [search, None, field, None]);
     }
 
