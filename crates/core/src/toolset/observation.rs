@@ -44,7 +44,12 @@ impl AskedScroll {
         if now.tree.front != before.tree.front {
             return None;
         }
-        let (right, down) = content_moved(before, now)?;
+        let moved = content_moved(before, now)?;
+        // Another page of a pager, whose dots and bars stay where they are.
+        if moved == (0, 0) && difference(before, now) != Difference::Nothing {
+            return None;
+        }
+        let (right, down) = moved;
         // Content moves up to show what is below.
         let (moved, side) = match self.direction {
             Direction::Down => (-down, height(now)),

@@ -48,3 +48,16 @@ fn scroll_tells_how_far_and_whether_it_met_the_end() {
         "Nothing moved: this is the end up, or it does not scroll\n(looking took 2.4 s)"
     );
 }
+
+#[test]
+fn another_page_beside_what_stays_is_no_end() {
+    let before = rows(500, None);
+    let mut tree = rows(500, None).tree.clone();
+    tree.nodes[3].text = "Page 2".into();
+    let now = Arc::new(Snapshot::number(tree, Some(&before), &AtomicU32::new(50)));
+    let took = Duration::ZERO;
+    let seen = Observation { now, before: Some(before), settled: true, took };
+    let scroll = AskedScroll { direction: Direction::Right, distance: 0.5 };
+    let text = screen_text(&seen, ObserveMode::Diff, Some(scroll));
+    assert!(text.contains("Page 2") && !text.contains("Nothing moved"), "{text}");
+}
