@@ -158,7 +158,7 @@ enum CliCommand {
     /// Show phones in the browser: touch them, inspect screens, record flows, watch programs.
     #[cfg(feature = "studio")]
     Studio(studio::Arguments),
-    /// Print a snapshot of the screen, from a phone or a saved dump.
+    /// Print the screen of a phone or of a saved dump, outside the session.
     Screen(screen::Arguments),
     /// List connected phones.
     Devices(devices::Arguments),
@@ -181,6 +181,7 @@ enum CliCommand {
     /// Launch an app, and print its screen.
     Launch(by_hand::ByHand<by_hand::Launch>),
     /// Wait for an element, an app, or until nothing moves.
+    #[command(override_usage = "thumbwire wait [OPTIONS] <TARGET... | --app ID | --idle>")]
     Wait(by_hand::ByHand<by_hand::Wait>),
     /// Take a screenshot.
     Shot(by_hand::ByHand<by_hand::Shot>),

@@ -55,19 +55,26 @@ impl FromStr for WdaAddress {
 }
 
 /// The phones behind these WebDriverAgents. Only these are opened: a caller that names another URL
-/// reaches nothing.
+/// reaches nothing, unless the caller is the operator ([`Self::any`]).
 pub struct WdaProvider {
     phones: Vec<WdaAddress>,
+    any: bool,
 }
 
 impl WdaProvider {
     /// The phones at these addresses.
     pub fn new(phones: impl IntoIterator<Item = WdaAddress>) -> Self {
-        Self { phones: phones.into_iter().collect() }
+        Self { phones: phones.into_iter().collect(), any: false }
     }
 
-    fn find(&self, id: &str) -> Option<&WdaAddress> {
-        self.phones.iter().find(|phone| phone.url == id)
+    /// The phone at whatever URL is named; none is listed.
+    pub fn any() -> Self {
+        Self { phones: Vec::new(), any: true }
+    }
+
+    fn find(&self, id: &str) -> Option<WdaAddress> {
+        let known = self.phones.iter().find(|phone| phone.url == id).cloned();
+        known.or_else(|| self.any.then(|| id.parse().ok()).flatten())
     }
 }
 

@@ -7,9 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
+use clap::error::ErrorKind;
 use serde_json::{Value, json};
 use thumbwire_base::files;
 use thumbwire_core::action::ElementRef;
+use thumbwire_device::image::{Format, FormatPreference, Image, fit};
 
 use super::call::{images, print_text};
 use super::session::{Answer, ToolCall, call_tool};
@@ -26,7 +28,7 @@ pub(super) struct ByHand<T: clap::Args> {
     /// `thumbwire session use`]
     #[arg(short, long, value_name = "ID")]
     device: Option<String>,
-    /// Print the whole result as JSON
+    /// Print the tool's result as MCP clients get it, as JSON
     #[arg(short, long)]
     json: bool,
 }
@@ -213,9 +215,31 @@ impl ShortVerb for Wait {
 /// `shot`.
 #[derive(clap::Args)]
 pub(super) struct Shot {
-    /// File to write, in PNG; it is replaced [default: screenshot.png, or screenshot-2.png … if
-    /// that is there]
+    /// File to write, a PNG or by its ending a JPEG or WebP; it is replaced [default:
+    /// screenshot.png, or screenshot-2.png … if that is there]
     file: Option<PathBuf>,
+}
+
+impl Shot {
+    /// The image as the file's ending says it.
+    ///
+    /// # Errors
+    /// If no image has this ending, or it cannot be converted.
+    fn encoded(file: &Path, png: Vec<u8>) -> Result<Vec<u8>, CliError> {
+        let ending = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let format = match &*ending {
+            "" | "png" => return Ok(png),
+            "jpg" => Some(Format::Jpeg),
+            other => Format::from_name(other),
+        };
+        let format = format.ok_or_else(|| {
+            let file = file.display();
+            CliError::usage(format!("{file}: a screenshot is a .png, .jpg or .webp file"))
+        })?;
+        let image = Image { format: Format::Png, bytes: png.into() };
+        let converted = fit(image, FormatPreference::Only(format), None);
+        Ok(converted.map_err(|error| CliError::failed(format!("cannot {error}")))?.bytes.into())
+    }
 }
 
 impl ShortVerb for Shot {
@@ -227,7 +251,10 @@ impl ShortVerb for Shot {
         print_text(reply)?;
         for (_, bytes) in images(reply) {
             let file = match &self.file {
-                Some(file) => files::write(file, &bytes).map(|()| file.clone()),
+                Some(file) => {
+                    let bytes = Self::encoded(file, bytes)?;
+                    files::write(file, &bytes).map(|()| file.clone())
+                }
                 None => write_numbered("screenshot", "png", &bytes),
             };
             let file = file.map_err(|error| {
@@ -305,9 +332,14 @@ impl ShortVerb for Do {
 fn step(line: &str) -> Result<Value, String> {
     let wrong = |reason: &str| format!("step {line:?}: {reason}");
     let parsed = Step::try_parse_from(words(line)).map_err(|error| {
+        if error.kind() == ErrorKind::MissingRequiredArgument && !line.contains(' ') {
+            return wrong(&format!("a step is one argument in quotes, such as \"{line} …\""));
+        }
         let text = error.to_string();
-        let reason = text.lines().next().unwrap_or_default();
-        wrong(reason.strip_prefix("error: ").unwrap_or(reason))
+        let said = text.split("Usage:").next().unwrap_or_default();
+        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        let reason = lines.collect::<Vec<_>>().join(" ");
+        wrong(reason.strip_prefix("error: ").unwrap_or(&reason))
     })?;
     Ok(match parsed {
         Step::Tap(tap) if tap.point().is_some() => {
@@ -377,6 +409,8 @@ mod tests {
             ("tap 5 7", "taps elements, not points"),
             ("scroll sideways", "invalid value 'sideways'"),
             ("jump", "unrecognized subcommand 'jump'"),
+            ("lunch Maps", "a similar subcommand exists: 'launch'"),
+            ("launch", "a step is one argument in quotes, such as \"launch …\""),
             ("wait --idle", "waits for elements"),
         ] {
             let refused = step(line).unwrap_err();

@@ -9,6 +9,7 @@ use thumbwire_core::action::{Cause, ClientName, DeviceKind, Failure, Holder, Lis
 use thumbwire_core::phone_locks::{PhoneLocks, TAKEN_FOR};
 use thumbwire_core::providers::{BUILT_IN, DeviceProviders};
 use thumbwire_core::toolset::mobile;
+use unicode_width::UnicodeWidthStr as _;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -58,15 +59,24 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             config.adb_server
         ))?;
     }
-    let width = listed.iter().map(|(phone, _)| phone.id.len()).max().unwrap_or(0);
-    for (phone, holder) in &listed {
+    let columns = |phone: &ListedDevice| {
         let model = if phone.model.is_empty() { "-" } else { &phone.model };
-        let platform = phone.platform;
+        [phone.id.clone(), phone.platform.to_string(), model.to_owned()]
+    };
+    let rows = listed.iter().map(|(phone, _)| columns(phone).map(|text| text.width()));
+    let widths = rows.fold([0; 3], |widths, row| std::array::from_fn(|at| widths[at].max(row[at])));
+    let width = widths[0];
+    for (phone, holder) in &listed {
         let used = match is_built_in(phone) {
             true => format!("  built in, used with `--device {}`", phone.id),
             false => String::new(),
         };
-        print(&format!("{:width$}  {platform}  {model}  {}{used}\n", phone.id, phone.state))?;
+        let mut line = String::new();
+        for (text, width) in columns(phone).into_iter().zip(widths) {
+            let gap = width - text.width();
+            line += &format!("{text}{:gap$}  ", "");
+        }
+        print(&format!("{line}{}{used}\n", phone.state))?;
         if let Some(holder) = holder {
             let seconds = holder.since.as_secs();
             print(&format!("{:width$}  In use: {holder}, for {seconds} s\n", ""))?;

@@ -9,6 +9,8 @@
 mod client;
 mod message;
 #[cfg(unix)]
+mod next_step;
+#[cfg(unix)]
 mod resident;
 #[cfg(unix)]
 mod socket;
@@ -111,9 +113,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             Ended::Before => "no session\n",
         })?,
         Some(Verb::Use { device }) => {
-            let tool = ToolCall::new("mobile_use_device", json!({ "device_id": device }));
+            let tool = ToolCall::new("mobile_use_device", json!({ "device_id": &device }));
             let answer = call_tool(config, tool).await?;
-            call::print_text(&answer.reply)?;
+            match answer.code {
+                0 => print(&format!("The session uses {device}\n"))?,
+                _ => call::print_text(&answer.reply)?,
+            }
             return Ok(answer.code);
         }
         Some(Verb::Call { tool, arguments, device, json, out }) => {

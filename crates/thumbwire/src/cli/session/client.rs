@@ -1,7 +1,7 @@
 //! The command's end: finds the session's process, starts one if there is none, and asks it.
 
 use std::io;
-use std::io::BufRead as _;
+use std::io::{BufRead as _, IsTerminal as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -51,7 +51,12 @@ pub(in crate::cli) async fn call_tool(config: &Config, call: ToolCall) -> Result
                 }
                 return ask(&mut connection, &Request::Call(call)).await;
             }
-            Peer::Nobody => start().await?,
+            Peer::Nobody => {
+                start().await?;
+                if io::stderr().is_terminal() {
+                    print_error("A session keeps your refs; `thumbwire session end` ends it.");
+                }
+            }
             Peer::Dead => {
                 lost = Some("the one before was killed".into());
                 start().await?;

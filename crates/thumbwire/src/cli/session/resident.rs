@@ -11,6 +11,8 @@ use thumbwire_base::{files, lock};
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
+#[cfg(feature = "ios")]
+use thumbwire_core::providers::WdaProvider;
 use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
@@ -22,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::READY;
 use super::message::{Answer, Greeting, Request, Status, ToolCall};
+use super::next_step::in_words_of_the_shell;
 use super::socket::{Connection, Place};
 use crate::cli::shutdown::ShutdownSignal;
 use crate::cli::{CliError, ScreenshotSize, exit_code, leasing, phones, session_with, version};
@@ -169,7 +172,11 @@ impl Resident {
             first_ref,
             ..leasing(config, "thumbwire session").await?
         };
-        let session = session_with(phones(config, []), [], size, options);
+        let phones = phones(config, []);
+        // Its callers are commands of the operator's, who may name any phone.
+        #[cfg(feature = "ios")]
+        let phones = phones.with(WdaProvider::any());
+        let session = session_with(phones, [], size, options);
         Ok(Arc::new(Self::with(session, settings_hash(config), idle)))
     }
 
@@ -292,6 +299,7 @@ impl Resident {
             *device = Some(phone.to_owned());
         }
         let code = reply.cause.as_ref().map_or(u8::from(reply.is_error), exit_code);
+        let reply = in_words_of_the_shell(reply);
         Answer { code, reply: reply.to_json() }
     }
 
