@@ -25,7 +25,7 @@ pub enum FlowEvent {
         /// The attempt, counted from 1.
         attempt: u32,
     },
-    /// A step ended, or a step with nested steps starts.
+    /// A step starts or ends; of one with nested steps only the start is told.
     Step {
         /// The case's number.
         case: usize,
@@ -71,8 +71,11 @@ pub enum StepStatus {
     Retried(String),
     /// It failed and was optional.
     Skipped(String),
-    /// It has nested steps and starts now.
-    Started,
+    /// It starts now.
+    Started {
+        /// Whether it has nested steps.
+        nested: bool,
+    },
 }
 
 impl FlowEvent {
@@ -98,7 +101,7 @@ impl EventPayload for FlowEvent {
                     StepStatus::Failed(reason) => ("failed", Some(reason)),
                     StepStatus::Retried(reason) => ("retried", Some(reason)),
                     StepStatus::Skipped(reason) => ("skipped", Some(reason)),
-                    StepStatus::Started => ("started", None),
+                    StepStatus::Started { .. } => ("started", None),
                 };
                 json!({
                     "event": "step", "case": case, "step": text, "depth": depth, "status": status, "reason": reason,

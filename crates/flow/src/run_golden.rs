@@ -142,16 +142,22 @@ impl CaseRunner<'_> {
         element: &ElementPattern,
         timeout: Duration,
     ) -> Result<(), StepError> {
-        let failed = |what: String| StepError::new(FailureKind::Step, what);
         let pixels = self.cropped_screen(Some(element), timeout).await?;
-        let Some(recorder) = self.context.recorder.clone().filter(|it| !it.is_redacted()) else {
-            return Ok(());
-        };
-        let image = pixels.write_png(Effort::Fast).map_err(|error| failed(error.to_string()))?;
-        let file = format!("{}.png", file_name(name));
-        recorder
-            .keep(&file, &image.bytes)
-            .map_err(|error| failed(format!("cannot store {file} in the trace: {error}")))
+        let image = pixels
+            .write_png(Effort::Fast)
+            .map_err(|error| StepError::new(FailureKind::Step, error.to_string()))?;
+        self.keep_image(name, &image)
+    }
+
+    /// Stores a picture in the trace's folder under a name that the flow gave it.
+    pub(super) fn keep_image(&self, name: &str, image: &Image) -> Result<(), StepError> {
+        let recorder = self.context.recorder.as_ref().filter(|recorder| !recorder.is_redacted());
+        let Some(recorder) = recorder else { return Ok(()) };
+        let file = format!("{}.{}", file_name(name), image.format.name());
+        recorder.keep(&file, &image.bytes).map_err(|error| {
+            let what = format!("cannot store {file} in the trace: {error}");
+            StepError::new(FailureKind::Step, what)
+        })
     }
 
     /// The parts that are not compared. An element that is not there masks nothing.

@@ -81,9 +81,8 @@ impl CaseRunner<'_> {
         let text = step.to_string();
         let began = Instant::now();
         let holds_others = step.kind.holds_others();
-        if holds_others {
-            self.report_step(&text, depth, StepStatus::Started, Duration::ZERO);
-        }
+        let started = StepStatus::Started { nested: holds_others };
+        self.report_step(&text, depth, started, Duration::ZERO);
         for left in (0..=step.retry).rev() {
             // Nested steps make the future's type recursive.
             let done = Box::pin(self.run_step(step, depth)).await;
@@ -162,10 +161,10 @@ impl CaseRunner<'_> {
             StepKind::Expect(expected) => self.check(expected, timeout).await,
             StepKind::Screenshot { name, crop } => {
                 let both = request::ScreenshotAndSnapshot(ScreenshotOptions::default());
-                self.must(both).await?;
+                let both = self.must(both).await?;
                 match crop {
                     Some(element) => self.keep_cropped(name, element, timeout).await,
-                    None => Ok(()),
+                    None => self.keep_image(name, &both.screenshot.image),
                 }
             }
             StepKind::Condition(condition) => match self.condition_holds(condition).await? {

@@ -178,7 +178,8 @@ fn step(text: &str, depth: usize, status: &StepStatus, took: Duration) -> Vec<Li
     let timed = |line: Line| line.with(Tone::Dim, &format!("· {}", seconds(took)));
     let dimmed = |reason: &str| Line::plain(indent + 2).with(Tone::Dim, reason);
     match status {
-        StepStatus::Started => vec![line(Tone::Dim, "▸", Tone::Plain)],
+        StepStatus::Started { nested: true } => vec![line(Tone::Dim, "▸", Tone::Plain)],
+        StepStatus::Started { nested: false } => Vec::new(),
         StepStatus::Passed => vec![timed(line(Tone::Good, "✓", Tone::Plain))],
         StepStatus::Failed(_) => vec![timed(line(Tone::Bad, "✗", Tone::Bold))],
         StepStatus::Retried(reason) => {

@@ -67,7 +67,7 @@ impl EventSink for StepLines {
             StepStatus::Failed(reason) => ("failed", Some(reason)),
             StepStatus::Skipped(reason) => ("warned", Some(reason)),
             StepStatus::Retried(_) => return,
-            StepStatus::Started => ("running", None),
+            StepStatus::Started { .. } => ("running", None),
         };
         let step = self.next.load(Ordering::Relaxed);
         if status != "running" {

@@ -13,6 +13,8 @@ use thumbwire_core::trace::format::{ActionResult, StoredOutcome, StoredSnapshot,
 use thumbwire_core::trace::{RecordedAction, Trace};
 use thumbwire_device::{AppId, Gesture, Node, Point, Rect, text_field};
 
+use super::secret;
+
 /// What a run did.
 pub(super) struct Act {
     /// Counted from 1 in the run, looks included.
@@ -76,12 +78,23 @@ pub(super) fn acts(trace: &Trace) -> Vec<Act> {
     });
     let interrupted: Vec<bool> = (0..acts.len()).map(|at| is_done_again(&acts[at..])).collect();
     let acts = acts.into_iter().zip(interrupted).filter(|(_, again)| !again).map(|(act, _)| act);
+    without_detours(acts)
+}
+
+/// The acts without those that were undone or changed nothing, and a text that was typed letter by
+/// letter as one.
+fn without_detours(acts: impl Iterator<Item = Act>) -> Vec<Act> {
     let mut kept: Vec<Act> = Vec::new();
     for act in acts {
         if kept.last().is_some_and(|last| last.is_undone_by(&act))
             && let Some(undone) = kept.pop()
         {
             kept.push(Act { before: undone.before, ..act });
+        } else if let Some(last) = kept.last_mut()
+            && let Some(whole) = last.continued_by(&act)
+        {
+            last.action = Action::Type(whole);
+            last.after = act.after;
         } else if !act.is_in_vain() {
             kept.push(act);
         }
@@ -206,6 +219,19 @@ impl Act {
         };
         let is_same = self.field().is_some() && self.field() == next.field();
         second.clear && !first.submit && is_same
+    }
+
+    /// What both typed, if the next act goes on with a text in the same field.
+    fn continued_by(&self, next: &Self) -> Option<TextInput> {
+        let (Action::Type(first), Action::Type(second)) = (&self.action, &next.action) else {
+            return None;
+        };
+        let goes_on = second.into.is_none() && !second.clear && !first.submit;
+        let are_plain = [first, second]
+            .iter()
+            .all(|input| secret(&input.text).is_none() && !input.text.contains('\n'));
+        let text = format!("{}{}", first.text, second.text);
+        (goes_on && are_plain).then(|| TextInput { text, submit: second.submit, ..first.clone() })
     }
 
     /// The node that must be there, if the act only says so.
@@ -347,4 +373,40 @@ pub(super) fn share(rect: Rect, point: Point) -> String {
     };
     let (x, y) = (part(point.x, rect.left, rect.right), part(point.y, rect.top, rect.bottom));
     format!("{x}%,{y}%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str, change: impl FnOnce(&mut TextInput)) -> Act {
+        let mut input = TextInput { text: text.into(), ..TextInput::default() };
+        change(&mut input);
+        let action = Action::Type(input);
+        Act { action_id: 1, action, points: Vec::new(), launched: None, before: None, after: None }
+    }
+
+    fn texts(acts: impl IntoIterator<Item = Act>) -> Vec<String> {
+        let texts = without_detours(acts.into_iter()).into_iter().map(|act| match act.action {
+            Action::Type(input) => format!("{}{}", input.text, if input.submit { "⏎" } else { "" }),
+            other => format!("{other:?}"),
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn text_that_was_typed_letter_by_letter_is_one() {
+        let field = || Some(Target::Listed(ElementId::Ref(ElementRef(3))));
+        let acts = [
+            typed("T", |input| input.into = field()),
+            typed("e", |_| {}),
+            typed("a", |input| input.submit = true),
+            typed("M", |_| {}),
+            typed("ilk", |input| input.into = field()),
+            typed("x", |input| input.clear = true),
+        ];
+        assert_eq!(texts(acts), ["Tea⏎", "M", "ilk", "x"]);
+        let secret = [typed("a", |_| {}), typed("{{PIN}}", |_| {}), typed("b", |_| {})];
+        assert_eq!(texts(secret), ["a", "{{PIN}}", "b"]);
+    }
 }

@@ -4,7 +4,7 @@
 //! row; the steps of a loop or of another file are rows inside the row of that step. The failed
 //! step is open from the start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 
@@ -176,12 +176,16 @@ impl RunRows<'_> {
         }
     }
 
-    /// The screens after the steps, small: each leads to its step.
+    /// The screens after the steps, small: each leads to its step. A step with nested steps shows
+    /// what the last of them does.
     pub(super) fn film(&self) -> Markup {
         const MAX_SCREENS: usize = 12;
         let entries = &self.trace.entries[..self.trace.entries.len().min(MAX_ENTRIES)];
+        let named = entries.iter().filter_map(|entry| entry.named.as_ref());
+        let outer: BTreeSet<u32> = named.filter_map(|step| step.parent).collect();
         let screens = entries.iter().enumerate().filter_map(|(at, entry)| {
-            if entry.step.is_none() && entry.named.is_none() {
+            let is_single = entry.named.as_ref().is_some_and(|step| !outer.contains(&step.step));
+            if entry.step.is_none() && !is_single {
                 return None;
             }
             let row = self.describe(entries, at);
