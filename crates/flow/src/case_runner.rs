@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::element_pattern::ElementPattern;
 use super::event::{FlowEvent, StepStatus};
 use super::golden::GoldenFiles;
+use super::plan::FlowStep;
 use super::probe::Probe;
 use super::report::FailureKind;
 use super::screen_text::screen_summary;
@@ -294,14 +295,14 @@ impl CaseRunner<'_> {
 
     pub(super) fn report_step(
         &mut self,
-        text: &str,
+        step: &FlowStep,
         depth: usize,
         status: StepStatus,
         took: Duration,
     ) {
         self.state.trail.reports(&status);
-        let text = text.to_owned();
-        FlowEvent::Step { case: self.context.number, text, depth, status, took }
+        let (text, nested) = (step.to_string(), step.kind.holds_others());
+        FlowEvent::Step { case: self.context.number, text, depth, nested, status, took }
             .send(self.context.events);
     }
 }

@@ -25,7 +25,7 @@ pub enum FlowEvent {
         /// The attempt, counted from 1.
         attempt: u32,
     },
-    /// A step starts or ends; of one with nested steps only the start is told.
+    /// A step starts, ends, or is tried again.
     Step {
         /// The case's number.
         case: usize,
@@ -33,6 +33,8 @@ pub enum FlowEvent {
         text: String,
         /// Its nesting depth.
         depth: usize,
+        /// Whether it has nested steps, which are told, too.
+        nested: bool,
         /// Its status.
         status: StepStatus,
         /// The duration.
@@ -72,10 +74,7 @@ pub enum StepStatus {
     /// It failed and was optional.
     Skipped(String),
     /// It starts now.
-    Started {
-        /// Whether it has nested steps.
-        nested: bool,
-    },
+    Started,
 }
 
 impl FlowEvent {
@@ -95,17 +94,17 @@ impl EventPayload for FlowEvent {
             Self::CaseStarted { case, name, device, attempt } => json!({
                 "event": "case_started", "case": case, "name": name, "device": device, "attempt": attempt,
             }),
-            Self::Step { case, text, depth, status, took } => {
+            Self::Step { case, text, depth, nested, status, took } => {
                 let (status, reason) = match status {
                     StepStatus::Passed => ("passed", None),
                     StepStatus::Failed(reason) => ("failed", Some(reason)),
                     StepStatus::Retried(reason) => ("retried", Some(reason)),
                     StepStatus::Skipped(reason) => ("skipped", Some(reason)),
-                    StepStatus::Started { .. } => ("started", None),
+                    StepStatus::Started => ("started", None),
                 };
                 json!({
-                    "event": "step", "case": case, "step": text, "depth": depth, "status": status, "reason": reason,
-                    "duration_ms": millis(*took),
+                    "event": "step", "case": case, "step": text, "depth": depth, "nested": nested, "status": status,
+                    "reason": reason, "duration_ms": millis(*took),
                 })
             }
             Self::CaseFinished { case, attempt, again } => json!({
@@ -136,12 +135,18 @@ mod tests {
     #[test]
     fn events_have_a_json_form() {
         let took = Duration::from_millis(1500);
-        let step =
-            |status| FlowEvent::Step { case: 2, text: "tap Pay".into(), depth: 1, status, took };
+        let step = |status| FlowEvent::Step {
+            case: 2,
+            text: "tap Pay".into(),
+            depth: 1,
+            nested: false,
+            status,
+            took,
+        };
         let out = step(StepStatus::Failed("nothing says Pay".into())).to_json();
         let row = json!({
-            "event": "step", "case": 2, "step": "tap Pay", "depth": 1, "status": "failed", "reason": "nothing says Pay",
-            "duration_ms": 1500,
+            "event": "step", "case": 2, "step": "tap Pay", "depth": 1, "nested": false, "status": "failed",
+            "reason": "nothing says Pay", "duration_ms": 1500,
         });
         assert_eq!(out, row);
         assert_eq!(step(StepStatus::Passed).to_json()["reason"], Value::Null);

@@ -78,32 +78,25 @@ impl CaseRunner<'_> {
     }
 
     pub(super) async fn step(&mut self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
-        let text = step.to_string();
         let began = Instant::now();
-        let holds_others = step.kind.holds_others();
-        let started = StepStatus::Started { nested: holds_others };
-        self.report_step(&text, depth, started, Duration::ZERO);
+        self.report_step(step, depth, StepStatus::Started, Duration::ZERO);
         for left in (0..=step.retry).rev() {
             // Nested steps make the future's type recursive.
             let done = Box::pin(self.run_step(step, depth)).await;
             let Err(StepFailure { error, .. }) = &done else {
-                if !holds_others {
-                    self.report_step(&text, depth, StepStatus::Passed, began.elapsed());
-                }
+                self.report_step(step, depth, StepStatus::Passed, began.elapsed());
                 return Ok(());
             };
             let what = error.what.clone();
             if error.ends_the_case() || (left == 0 && !step.optional) {
-                if !holds_others {
-                    self.report_step(&text, depth, StepStatus::Failed(what), began.elapsed());
-                }
+                self.report_step(step, depth, StepStatus::Failed(what), began.elapsed());
                 return done;
             }
             if left > 0 {
-                self.report_step(&text, depth, StepStatus::Retried(what), began.elapsed());
+                self.report_step(step, depth, StepStatus::Retried(what), began.elapsed());
             } else {
-                self.report_step(&text, depth, StepStatus::Skipped(what.clone()), began.elapsed());
-                self.note(format!("optional: {text}: {what}"));
+                self.note(format!("optional: {step}: {what}"));
+                self.report_step(step, depth, StepStatus::Skipped(what), began.elapsed());
             }
         }
         Ok(())
@@ -126,7 +119,7 @@ impl CaseRunner<'_> {
                     None => self.run_scope(steps, depth + 1).await,
                     Some(condition) => {
                         let status = StepStatus::Skipped(format!("not so: {condition}"));
-                        self.report_step(&step.to_string(), depth, status, Duration::ZERO);
+                        self.report_step(step, depth, status, Duration::ZERO);
                         Ok(())
                     }
                 }

@@ -68,7 +68,7 @@ impl StepTrail {
                 step.waited_for.clear();
             }
             StepStatus::Skipped(reason) => step.skipped = Some(reason.clone()),
-            StepStatus::Passed | StepStatus::Failed(_) | StepStatus::Started { .. } => {}
+            StepStatus::Passed | StepStatus::Failed(_) | StepStatus::Started => {}
         }
     }
 }

@@ -140,7 +140,9 @@ impl<W: Fn(&[Line]) + Send + Sync> EventSink for Terminal<W> {
                     self.print(*case, vec![line], false);
                 }
             }
-            FlowEvent::Step { case, text, depth, status, took } if verbose => {
+            FlowEvent::Step { case, text, depth, nested, status, took }
+                if verbose && is_told(*nested, status) =>
+            {
                 self.print(*case, step(text, *depth, status, *took), false);
             }
             FlowEvent::Step { .. } => {}
@@ -172,14 +174,23 @@ impl<W: Fn(&[Line]) + Send + Sync> EventSink for Terminal<W> {
     }
 }
 
+/// Whether it has a line: the start of a step with nested steps, which follow, and the end of
+/// another one.
+fn is_told(nested: bool, status: &StepStatus) -> bool {
+    match status {
+        StepStatus::Started => nested,
+        StepStatus::Passed | StepStatus::Failed(_) => !nested,
+        StepStatus::Retried(_) | StepStatus::Skipped(_) => true,
+    }
+}
+
 fn step(text: &str, depth: usize, status: &StepStatus, took: Duration) -> Vec<Line> {
     let indent = 2 * (depth + 1);
     let line = |tone, sign, words| Line::new(indent, (tone, sign)).with(words, text);
     let timed = |line: Line| line.with(Tone::Dim, &format!("· {}", seconds(took)));
     let dimmed = |reason: &str| Line::plain(indent + 2).with(Tone::Dim, reason);
     match status {
-        StepStatus::Started { nested: true } => vec![line(Tone::Dim, "▸", Tone::Plain)],
-        StepStatus::Started { nested: false } => Vec::new(),
+        StepStatus::Started => vec![line(Tone::Dim, "▸", Tone::Plain)],
         StepStatus::Passed => vec![timed(line(Tone::Good, "✓", Tone::Plain))],
         StepStatus::Failed(_) => vec![timed(line(Tone::Bad, "✗", Tone::Bold))],
         StepStatus::Retried(reason) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -53,8 +53,10 @@ pub(super) fn check(text: &str) -> Value {
 /// Sends the steps of a run to the page.
 struct StepLines {
     sender: mpsc::Sender<Value>,
-    /// The number of the step that runs.
-    next: AtomicUsize,
+    /// How many steps began.
+    begun: AtomicUsize,
+    /// Whether the last of them has ended.
+    ended: AtomicBool,
 }
 
 impl EventSink for StepLines {
@@ -67,12 +69,17 @@ impl EventSink for StepLines {
             StepStatus::Failed(reason) => ("failed", Some(reason)),
             StepStatus::Skipped(reason) => ("warned", Some(reason)),
             StepStatus::Retried(_) => return,
-            StepStatus::Started { .. } => ("running", None),
+            StepStatus::Started => ("running", None),
         };
-        let step = self.next.load(Ordering::Relaxed);
-        if status != "running" {
-            self.next.store(step + 1, Ordering::Relaxed);
+        let starts = status == "running";
+        if starts {
+            self.begun.fetch_add(1, Ordering::Relaxed);
         }
+        // A step that was skipped passes, too: the first word counts.
+        if self.ended.swap(!starts, Ordering::Relaxed) && !starts {
+            return;
+        }
+        let step = self.begun.load(Ordering::Relaxed).saturating_sub(1);
         let text = reason.map_or_else(|| text.clone(), |reason| format!("{text}: {reason}"));
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let line = json!({ "step": step, "status": status, "text": text, "took_ms": took_ms });
@@ -113,7 +120,8 @@ impl Parts {
         self.claim(device, FLOW_TIME);
         let call = self.call_within(device, FLOW_TIME);
         let guard = CancelOnDrop(call.cancelled.clone());
-        let steps = StepLines { sender: sender.clone(), next: AtomicUsize::new(from) };
+        let begun = AtomicUsize::new(from);
+        let steps = StepLines { sender: sender.clone(), begun, ended: AtomicBool::new(false) };
         let sinks = EventSinks::default().with(PersonFeed(Arc::clone(&self.feed)));
         let perform = Arc::new(ObservedPerform::new(Arc::clone(&self.session), sinks));
         let options = Options { devices: vec![device.to_owned()], ..Options::default() };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use thumbwire_base::lock;
 use thumbwire_core::event::{Event, EventSink};
-use thumbwire_flow::{FlowEvent, Line, Terminal, Tone, View};
+use thumbwire_flow::{FlowEvent, Line, StepStatus, Terminal, Tone, View};
 
 use super::live::{StatusLine, bar};
 use super::print_styled;
@@ -65,7 +65,7 @@ impl EventSink for FlowView {
                     lock(&self.case).0 = sanitize(name);
                     bar.set_message(sanitize(name));
                 }
-                FlowEvent::Step { text, .. } => {
+                FlowEvent::Step { text, status: StepStatus::Started, .. } => {
                     bar.set_message(format!("{} · {}", lock(&self.case).0, sanitize(text)));
                 }
                 FlowEvent::CaseFinished { again: false, .. } => {
