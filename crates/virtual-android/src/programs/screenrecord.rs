@@ -24,7 +24,7 @@ use std::time::Duration;
 use thumbwire_base::lock;
 use thumbwire_virtual_android_system::release::ToolKind;
 use thumbwire_virtual_phone::video::{
-    Area, Canvas, Encoder, FrameQueue, Muxer, RATE, Recording, Sample, TrackInfo,
+    Area, Canvas, Encoder, FrameQueue, Muxer, RATE, Recording, Sample, ScreenFrame, TrackInfo,
 };
 use thumbwire_virtual_shell::files::{Error, Id, OpenTarget};
 use thumbwire_virtual_shell::io::{Abort, Output, Status};
@@ -266,8 +266,13 @@ impl ActiveRecording {
         Ok(())
     }
 
-    fn next(&self, all: bool) -> Option<thumbwire_virtual_phone::video::ScreenFrame> {
-        lock(&self.screens).take(all)
+    fn next(&self, all: bool) -> Option<ScreenFrame> {
+        let mut screens = lock(&self.screens);
+        match self.target {
+            Target::File(..) => screens.take(all),
+            // Somebody watches: the encoder takes the newest at once, as on a phone.
+            Target::Stream(_) => std::iter::from_fn(|| screens.take(true)).last(),
+        }
     }
 
     /// Writes a picture to the file, or returns what to write elsewhere.
