@@ -3,7 +3,7 @@
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see
 //! [`ui`](mod@ui) for trees; `screen` for screenshots; `display` for sizes; `rotation` for
 //! rotation; `input` for touches and text; `apps`, `launcher` and `install`; `logs`,
-//! `notifications`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`,
+//! `notifications`, `record`, `video`, `files`, `temporary_file` and `health`. `services`, `packages`,
 //! `read_range`, `intents`, `app_functions` and the `helper` are for app tools. `legacy` has what
 //! only phones before Android 7 need. Only [`shell_command`] puts text into a shell command, and it
 //! quotes. Nothing here remembers a screen. An operation waits only for an effect that it started
@@ -43,6 +43,7 @@ mod shell_command;
 mod temporary_file;
 pub mod ui;
 mod unlock;
+mod video;
 mod windows;
 
 use std::sync::atomic::AtomicBool;

@@ -28,7 +28,8 @@ pub use apps::{
 };
 pub use display::{
     DisplayControl, Recording, RecordingOptions, RotationOwner, ScreenCapture, ScreenChange,
-    ScreenStream, ScreenStreaming, ScreenWatch, StreamOptions,
+    ScreenStream, ScreenStreaming, ScreenWatch, StreamOptions, VideoOptions, VideoPicture,
+    VideoStream,
 };
 pub use files::{DeviceFiles, FileDetails, FileKind};
 pub use health::{Check, Health, HealthChecks, HelperChecks, HelperStatus};

@@ -1,6 +1,6 @@
 //! Entries for the fuzz targets into readers that are private. Compiled with `--cfg fuzzing` only.
 
-pub use crate::android::fuzzing::{helper_frames, output};
+pub use crate::android::fuzzing::{helper_frames, output, video};
 
 /// A page source of a phone behind a WebDriver.
 pub fn page_source(text: &str) {

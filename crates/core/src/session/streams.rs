@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thumbwire_device::{Device, ScreenStream, Size, StreamOptions};
+use thumbwire_device::{Device, ScreenStream, Size, StreamOptions, VideoOptions, VideoStream};
 
 use super::Session;
 use super::attached_device::AttachedDevice;
@@ -31,6 +31,16 @@ impl ShownPhone {
     pub async fn stream(&self, options: StreamOptions) -> Result<Option<ScreenStream>, Failure> {
         let Some(streaming) = self.0.facets().screen_streaming else { return Ok(None) };
         let began = streaming.stream_screen(options).await;
+        began.map_err(|error| Failure::of_device(&self.0.identity().id, &error))
+    }
+
+    /// Begins to stream the screen as H.264; `None` if the phone cannot.
+    ///
+    /// # Errors
+    /// If the phone fails.
+    pub async fn video(&self, options: VideoOptions) -> Result<Option<VideoStream>, Failure> {
+        let Some(streaming) = self.0.facets().screen_streaming else { return Ok(None) };
+        let began = streaming.stream_video(options).await;
         began.map_err(|error| Failure::of_device(&self.0.identity().id, &error))
     }
 

@@ -3,7 +3,7 @@
 use super::CommandOutput;
 
 use super::{apps, display, editor, front, helper, info, logs, notifications, packages, services};
-use super::{ui, windows};
+use super::{ui, video, windows};
 use crate::AppId;
 
 /// Has one of the readers read this output.
@@ -41,4 +41,9 @@ fn ui_dump() -> bytes::Bytes {
 /// What arrives on the helper's stream.
 pub fn helper_frames(bytes: &[u8]) {
     helper::fuzzing::frames(bytes);
+}
+
+/// What arrives of a phone's H.264, in pieces of this size.
+pub fn video(bytes: &[u8], piece: usize) {
+    video::read_all(bytes, piece);
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
 use crate::{Error, Foreground, Orientation, Screenshot, Size};
@@ -55,6 +56,9 @@ pub trait ScreenCapture: Send + Sync {
 pub trait ScreenStreaming: Send + Sync {
     /// Begins to stream the screen. `None` if this phone cannot do it now.
     async fn stream_screen(&self, options: StreamOptions) -> Result<Option<ScreenStream>, Error>;
+
+    /// Begins to stream the screen as H.264. `None` if this phone cannot do it now.
+    async fn stream_video(&self, options: VideoOptions) -> Result<Option<VideoStream>, Error>;
 }
 
 /// Selects screen rotations by the session that set them.
@@ -158,4 +162,27 @@ impl ScreenStream {
             }
         }
     }
+}
+
+/// Which video is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VideoOptions {
+    /// The longer side in pixels.
+    pub max_side: u32,
+    /// Bits per second while the screen moves.
+    pub bit_rate: u32,
+}
+
+/// H.264 pictures of the screen, one whenever it shows something else. It may end after minutes,
+/// and keeps its size when the screen is rotated. Dropping it ends the stream.
+#[derive(Debug)]
+pub struct VideoStream(pub mpsc::Receiver<VideoPicture>);
+
+/// A coded picture. The first of a stream is a key picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VideoPicture {
+    /// Its NAL units with start codes (ITU-T H.264, Annex B).
+    pub bytes: Bytes,
+    /// For a key picture, which needs no other one, the codec as browsers name it: `avc1.42E01E`.
+    pub key: Option<String>,
 }

@@ -11,7 +11,9 @@ use tokio::time::{Instant, timeout};
 use super::WebDriverPhone;
 use super::http::MAX_RESPONSE;
 use super::picture::read_picture;
-use crate::{Error, ScreenStream, ScreenStreaming, Screenshot, StreamOptions};
+use crate::{
+    Error, ScreenStream, ScreenStreaming, Screenshot, StreamOptions, VideoOptions, VideoStream,
+};
 
 /// How long the server may send nothing. It repeats the picture of a screen that does not change.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -61,6 +63,10 @@ impl ScreenStreaming for WebDriverPhone {
             }
         });
         Ok(Some(ScreenStream(receiver)))
+    }
+
+    async fn stream_video(&self, _: VideoOptions) -> Result<Option<VideoStream>, Error> {
+        Ok(None)
     }
 }
 

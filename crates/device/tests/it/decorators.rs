@@ -15,7 +15,7 @@ use thumbwire_device::{
     Notification, Notifications, Orientation, Package, Platform, Recording, RecordingOptions,
     RotationOwner, ScaledDevice, ScreenCapture, ScreenStream, ScreenStreaming, ScreenWatch,
     Screenshot, ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, TextEditing,
-    Tree, TreeDetail, TypingMethod,
+    Tree, TreeDetail, TypingMethod, VideoOptions, VideoStream,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -315,6 +315,9 @@ impl ScreenCapture for Phone {
 #[async_trait]
 impl ScreenStreaming for Phone {
     async fn stream_screen(&self, _: StreamOptions) -> Result<Option<ScreenStream>, Error> {
+        self.nothing()
+    }
+    async fn stream_video(&self, _: VideoOptions) -> Result<Option<VideoStream>, Error> {
         self.nothing()
     }
 }

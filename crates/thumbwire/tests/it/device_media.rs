@@ -8,10 +8,11 @@ use thumbwire_base::Io;
 use thumbwire_device::android::Android;
 use thumbwire_device::{
     Device as _, DeviceFiles as _, Error, HealthChecks as _, LogEntry, LogFilter, Logs as _,
-    Priority, RecordingOptions, ScreenCapture as _, Size,
+    Priority, RecordingOptions, ScreenCapture as _, ScreenStreaming as _, Size, VideoOptions,
 };
 use thumbwire_test_support::program;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_phone::KeyCode;
 
 const RELEASES: [&str; 6] = ["4.4", "9", "11", "13", "14", "16"];
 
@@ -261,6 +262,40 @@ async fn stopped_recording_is_complete_on_every_release() {
         let gone = device.fetch_file(path, &mut Vec::new()).await.unwrap_err();
         assert!(gone.to_string().contains("No such file"), "{release}: {gone}");
     }
+}
+
+#[tokio::test]
+async fn video_of_the_screen_comes_as_pictures_until_it_is_dropped() {
+    let options = VideoOptions { max_side: 320, bit_rate: 1_000_000 };
+    for release in ["9", "14"] {
+        let (phone, device) = attached(release).await;
+        let mut video = device.stream_video(options).await.unwrap().unwrap();
+        let first = video.0.recv().await.unwrap();
+        assert_eq!(first.key.as_deref(), Some("avc1.42C014"), "{release}");
+        assert_eq!(first.bytes[..5], [0, 0, 0, 1, 0x67], "parameters come first");
+        phone.world(|world| {
+            world.advance(world.uptime() + Duration::from_millis(20));
+            world.key(KeyCode::POWER);
+        });
+        let second = video.0.recv().await.unwrap();
+        assert_eq!((second.key, &second.bytes[..5]), (None, &[0, 0, 0, 1, 0x61][..]), "{release}");
+        drop(video);
+        until_ended(&phone, "screenrecord").await;
+
+        let mut video = device.stream_video(options).await.unwrap().unwrap();
+        thumbwire_adb::run(&wire(&phone), "pkill -INT screenrecord").await.unwrap();
+        while video.0.recv().await.is_some() {}
+    }
+}
+
+#[tokio::test]
+async fn phone_without_a_binary_shell_or_an_encoder_sends_no_video() {
+    let options = VideoOptions { max_side: 320, bit_rate: 1_000_000 };
+    let (_, device) = attached("4.4").await;
+    assert!(device.stream_video(options).await.unwrap().is_none());
+    let (phone, device) = attached("14").await;
+    phone.add_fault("no-encoder".parse().unwrap());
+    assert!(device.stream_video(options).await.unwrap().is_none());
 }
 
 #[tokio::test]

@@ -15,7 +15,9 @@ use super::screenshot::PictureReply;
 use super::{AUTOMATION, Operation, fields, millis};
 use crate::android::Android;
 use crate::image::JPEG_QUALITY;
-use crate::{Error, ScreenStream, ScreenStreaming, Screenshot, StreamOptions};
+use crate::{
+    Error, ScreenStream, ScreenStreaming, Screenshot, StreamOptions, VideoOptions, VideoStream,
+};
 
 /// How long the helper may take for the first picture. Another tool may hold UiAutomation.
 const LIMIT: Duration = AUTOMATION.saturating_add(Duration::from_secs(5));
@@ -52,6 +54,10 @@ impl ScreenStreaming for Android {
         pictures.mark_changed();
         tokio::spawn(pass_on(replies, sender));
         Ok(Some(ScreenStream(pictures)))
+    }
+
+    async fn stream_video(&self, options: VideoOptions) -> Result<Option<VideoStream>, Error> {
+        self.video(options).await
     }
 }
 
