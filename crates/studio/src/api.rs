@@ -16,6 +16,7 @@ use thumbwire_core::session::UserHold;
 
 use super::page::protect;
 use super::{Body, Parts, flow_run, runs};
+use super::screen::SIDES;
 
 /// How long a person who acts on a phone that a program uses keeps it after each act.
 pub(super) const HOLD_AFTER_ACT: Duration = Duration::from_secs(15);
@@ -101,7 +102,11 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
             }
             "screen" => {
                 let max_side = get("max_side").parse().unwrap_or(SIDE);
-                let frames = studio.screens.frames(&device, max_side);
+                let max_side = max_side.clamp(*SIDES.start(), *SIDES.end());
+                let frames = match get("codec").as_str() {
+                    "h264" => studio.videos.frames(&device, max_side),
+                    _ => studio.screens.frames(&device, max_side),
+                };
                 streaming(frames, "application/octet-stream")
             }
             "xml" => text_response(studio.xml(&device)?, "text/plain; charset=utf-8"),

@@ -2,9 +2,10 @@
 //! record flows, and watch and steer the programs that use them.
 //!
 //! Start with [`Studio`]. [`Studio::file`] serves the page, whose files are in `web/`, and
-//! [`Studio::answer`] its requests, which `api` reads. `screen` sends pictures, `feed` events,
-//! `inspect` elements; `steer` pauses programs and answers their questions; `record` makes flows of
-//! what a hand does, `flow_run` runs them, `runs` lists what is recorded on disk.
+//! [`Studio::answer`] its requests, which `api` reads. `screen` and `video` send pictures, `feed`
+//! events, `inspect` elements; `steer` pauses programs and answers their questions; `record` makes
+//! flows of what a hand does, `flow_run` runs them, `runs` and `suites` list what is recorded on
+//! disk.
 //!
 //! It adds no second way to act, look or record: everything goes through
 //! [`Perform`](thumbwire_core::action::Perform), [`Event`](thumbwire_core::event::Event) and
@@ -24,6 +25,7 @@ mod secrets;
 mod steer;
 mod tickets;
 
+mod video;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +47,7 @@ use secrets::SecretForms;
 use steer::Questions;
 use tickets::Tickets;
 
+use video::Videos;
 /// The body of a response: parts as they come.
 pub type Body = BoxStream<'static, Bytes>;
 
@@ -85,6 +88,7 @@ struct Parts {
     secrets: Arc<SecretForms>,
     options: StudioOptions,
 }
+    videos: Videos,
 
 impl Studio {
     /// A studio for the phones of this session.
@@ -101,6 +105,7 @@ impl Studio {
             secrets: Arc::new(SecretForms::new(options.address.clone())),
             session,
             perform,
+            videos: Videos::new(Arc::clone(&session)),
             feed,
             options,
         }))

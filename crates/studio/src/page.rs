@@ -19,7 +19,7 @@ macro_rules! files {
 }
 
 files! {
-    "activity.js" "api.js" "dom.js" "elements.js" "inspect.js" "keyboard.js" "model.js" "overlay.js" "phones.js" "questions.js" "record.js" "runs.js" "screen.js" "studio.css" "studio.js" "touch.js"
+    "activity.js" "api.js" "dom.js" "elements.js" "inspect.js" "keyboard.js" "model.js" "overlay.js" "phones.js" "questions.js" "record.js" "runs.js" "screen.js" "studio.css" "studio.js" "touch.js" "video.js"
 }
 
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName =

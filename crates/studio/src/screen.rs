@@ -32,13 +32,13 @@ const POLL: Duration = Duration::from_millis(400);
 const RETRY: Duration = Duration::from_secs(2);
 
 /// How often an idle stream shows that it is alive.
-const ALIVE: Duration = Duration::from_secs(10);
+pub(super) const ALIVE: Duration = Duration::from_secs(10);
 
 /// How long a phone may take for a screenshot.
 const PICTURE_TIME: Duration = Duration::from_secs(20);
 
 /// The size of pictures in pixels of the longer side.
-const SIDES: std::ops::RangeInclusive<u32> = 64..=4096;
+pub(super) const SIDES: std::ops::RangeInclusive<u32> = 64..=4096;
 
 /// The streams that are watched.
 pub(super) struct Screens {
@@ -83,7 +83,7 @@ impl Screens {
     /// The frames of a phone until the viewer goes away; pictures have at most `max_side` pixels on
     /// their longer side.
     pub(super) fn frames(&self, device: &str, max_side: u32) -> Body {
-        let shared = self.shared(device, max_side.clamp(*SIDES.start(), *SIDES.end()));
+        let shared = self.shared(device, max_side);
         let mut frames = shared.frames.clone();
         frames.mark_changed();
         stream::unfold((shared, frames, 0_u64), |(shared, mut frames, number)| async move {
@@ -142,7 +142,7 @@ impl Picture {
     }
 }
 
-fn frame_bytes(header: serde_json::Value, picture: &[u8]) -> Bytes {
+pub(super) fn frame_bytes(header: serde_json::Value, picture: &[u8]) -> Bytes {
     let header = header.to_string();
     let mut bytes = BytesMut::with_capacity(4 + header.len() + picture.len());
     bytes.put_u32(u32::try_from(header.len()).unwrap_or_default());

@@ -70,8 +70,8 @@ export async function* lines(path, options) {
 /**
  * The pictures of a phone, read only as fast as the caller asks for them.
  * @typedef {{number: number, bytes: number, error?: string, width: number, height: number, age_ms: number, title?: string,
- *   blank?: string|null, streamed?: boolean}} FrameHeader
- * @returns {AsyncGenerator<{header: FrameHeader, picture: Blob|null}>}
+ *   blank?: string|null, streamed?: boolean, codec?: "h264", key?: string|null, over?: string}} FrameHeader
+ * @returns {AsyncGenerator<{header: FrameHeader, picture: Uint8Array|null}>} a JPEG, or units of H.264
  */
 export async function* frames(path, options) {
   const source = chunks(await request(path, options));
@@ -97,7 +97,7 @@ export async function* frames(path, options) {
     const bytes = header && (await take(header.bytes));
     if (!bytes) return;
     // Without picture and reason it only says that the connection is alive.
-    if (header.bytes > 0 || header.error) yield { header, picture: header.bytes > 0 ? new Blob([bytes]) : null };
+    if (header.bytes > 0 || header.error || header.over) yield { header, picture: header.bytes > 0 ? bytes : null };
   }
 }
 

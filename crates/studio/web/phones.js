@@ -80,7 +80,7 @@ async function take({ id, row }) {
   const limit = setTimeout(() => stop.abort(), LIMIT_MS);
   try {
     for await (const { picture } of frames(withQuery("screen", { device: id, max_side: MAX_SIDE }), { signal: stop.signal })) {
-      const bitmap = picture && (await createImageBitmap(picture));
+      const bitmap = picture && (await createImageBitmap(new Blob([picture])));
       if (bitmap) draw(row.canvas, bitmap);
       bitmap?.close();
       break;

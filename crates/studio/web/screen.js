@@ -1,10 +1,12 @@
-// The live picture of the shown phone, and the line about how live it is. Reads a picture, draws it,
-// then reads the next: a slow viewer gets fewer pictures, never old ones.
+// The live picture of the shown phone, and the line about how live it is. Of JPEGs it reads one, draws it, then reads the
+// next: a slow viewer gets fewer pictures, never old ones. Of H.264 each picture needs the one before it; where that is
+// too much for phone, browser or network, JPEGs take its place until the person chooses again.
 
 import { frames, keepOpen, withQuery } from "./api.js";
-import { byId } from "./dom.js";
+import { byId, kept, press } from "./dom.js";
 import { act, emit, look, model, on, phone, setMode, mayAct } from "./model.js";
 import { redraw } from "./overlay.js";
+import { canDecode, content, Decoder } from "./video.js";
 
 const canvas = byId("screen");
 const stage = byId("stage");
@@ -16,6 +18,12 @@ const MAX_SIDE = 800;
 /** Times of the last pictures, for the rate. */
 let times = [];
 let reading = new AbortController();
+/** Why phones send JPEGs although H.264 was chosen. @type {Map<string, string>} */
+const refused = new Map();
+/** Of the phones that send screenshots only: H.264 is faster. */
+const still = new Set();
+const codecs = [...document.querySelectorAll("[data-codec]")];
+const codecOf = (device) => kept.get("codec") ?? (still.has(device) ? "h264" : "jpeg");
 
 function restart() {
   reading.abort();
@@ -23,35 +31,62 @@ function restart() {
   const device = model.device;
   times = [];
   figures.textContent = "";
+  press(codecs, (one) => one.dataset.codec === codecOf(device));
   stage.classList.remove("on");
   if (!device || document.hidden) return cover(device ? "" : "No phone is shown.");
   if (!phone()?.ready) return cover(phone()?.state ?? "");
   cover("Waiting for the first picture…");
   const { signal } = reading;
-  const path = withQuery("screen", { device, max_side: MAX_SIDE });
-  keepOpen(signal, async (alive) => {
-    for await (const { header, picture } of frames(path, { signal })) {
-      const arrived = performance.now();
-      alive();
-      if (!picture) {
-        cover(header.error);
-        continue;
-      }
-      const bitmap = await createImageBitmap(picture);
-      if (signal.aborted) return bitmap.close();
-      draw(bitmap, header, arrived);
-    }
-  }, (error) => cover(error.message + (error.next ? "\n" + error.next : "")));
+  const read = codecOf(device) === "h264" && !refused.has(device) ? readVideo : readPictures;
+  keepOpen(signal, (alive) => read(device, signal, alive), (error) => cover(error.message + (error.next ? "\n" + error.next : "")));
 }
 
-function draw(bitmap, header, arrived) {
-  const { width, height } = header;
-  if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
-    canvas.width = bitmap.width;
-    canvas.height = bitmap.height;
+async function readPictures(device, signal, alive) {
+  for await (const { header, picture } of frames(withQuery("screen", { device, max_side: MAX_SIDE }), { signal })) {
+    const arrived = performance.now();
+    alive();
+    if (!picture) {
+      cover(header.error);
+      continue;
+    }
+    const bitmap = await createImageBitmap(new Blob([picture]));
+    if (signal.aborted) return bitmap.close();
+    draw(bitmap, [0, 0, bitmap.width, bitmap.height], header, arrived);
+    if (header.streamed === false && !still.has(device)) {
+      still.add(device);
+      if (codecOf(device) === "h264" && !refused.has(device)) return restart();
+    }
   }
-  canvas.getContext("2d", { alpha: false }).drawImage(bitmap, 0, 0);
-  bitmap.close();
+}
+
+async function readVideo(device, signal, alive) {
+  const refuse = (reason) => {
+    if (signal.aborted) return;
+    refused.set(device, reason);
+    restart();
+  };
+  if (!(await canDecode())) return refuse("the browser cannot decode it");
+  const decoder = new Decoder((picture, header, arrived) => {
+    if (signal.aborted) return picture.close();
+    draw(picture, content({ width: picture.displayWidth, height: picture.displayHeight }, header), header, arrived);
+  }, refuse);
+  try {
+    for await (const { header, picture } of frames(withQuery("screen", { device, max_side: MAX_SIDE, codec: "h264" }), { signal })) {
+      alive();
+      if (header.over) return refuse(header.over);
+      if (picture) decoder.decode(header, picture);
+    }
+  } finally {
+    decoder.close();
+  }
+}
+
+/** Draws this part of a picture, and closes it. */
+function draw(picture, [left, top, wide, tall], header, arrived) {
+  const { width, height } = header;
+  if (canvas.width !== wide || canvas.height !== tall) [canvas.width, canvas.height] = [wide, tall];
+  canvas.getContext("2d", { alpha: false }).drawImage(picture, left, top, wide, tall, 0, 0, wide, tall);
+  picture.close();
   if (model.size.width !== width || model.size.height !== height) {
     model.size = { width, height };
     stage.style.setProperty("--ratio", String(width / height));
@@ -69,12 +104,14 @@ function draw(bitmap, header, arrived) {
   canvas.setAttribute("aria-label", "The phone’s screen" + (header.title ? ": " + header.title : ""));
   emit("drawn", header);
   // For tests and tools that watch the page.
-  canvas.dispatchEvent(new CustomEvent("drawn", { detail: { number: header.number } }));
+  canvas.dispatchEvent(new CustomEvent("drawn", { detail: { number: header.number, bytes: header.bytes, codec: header.codec ?? "jpeg" } }));
 }
 
 let quiet = 0;
-function showFigures(age, { width, height, bytes, streamed }) {
-  const size = `${width}x${height} · ${Math.max(1, Math.round(bytes / 1024))} KB${streamed === false ? " · by screenshots" : ""}`;
+function showFigures(age, { width, height, bytes, streamed, codec }) {
+  const how = codec === "h264" ? "H.264" : streamed === false ? "screenshots" : "JPEG";
+  const reason = refused.get(model.device);
+  const size = `${width}x${height} · ${Math.max(1, Math.round(bytes / 1024))} KB · ${how}${reason ? `, not H.264: ${reason}` : ""}`;
   const rate = times.length < 3 ? "" : `${Math.round(((times.length - 1) * 1000) / (times.at(-1) - times[0]))} pictures/s · `;
   figures.textContent = `${rate}${age} ms · ${size}`;
   clearTimeout(quiet);
@@ -117,6 +154,12 @@ export function start() {
   on("connected", () => placeholder.hidden || restart());
   // Nobody sees a hidden page: its phones are left in peace.
   document.addEventListener("visibilitychange", restart);
+
+  for (const one of codecs) one.addEventListener("click", () => {
+    kept.set("codec", one.dataset.codec);
+    refused.clear();
+    restart();
+  });
 
   const keys = { "key-back": "back", "key-home": "home", "key-recents": "KEYCODE_APP_SWITCH" };
   for (const [id, key] of Object.entries(keys)) byId(id).addEventListener("click", () => act({ press: key }));

@@ -206,11 +206,8 @@ try:
         raise Done
 
     # The time from the pointer's press to a picture that differs where it pressed.
-    plus = center(open_notes())
-    time.sleep(1)
     run(
-        """window.times = [];
-        const canvas = document.getElementById("screen");
+        """const canvas = document.getElementById("screen");
         const spot = Object.assign(document.createElement("canvas"), { width: 32, height: 32 }).getContext("2d", { willReadFrequently: true });
         const read = (x, y) => { spot.drawImage(canvas, x - 16, y - 16, 32, 32, 0, 0, 32, 32); return spot.getImageData(0, 0, 32, 32).data.join(); };
         let pressed = null;
@@ -219,21 +216,58 @@ try:
           const x = (event.clientX - box.left) / box.width * canvas.width, y = (event.clientY - box.top) / box.height * canvas.height;
           pressed = { x, y, was: read(x, y), at: event.timeStamp };
         }, true);
-        canvas.addEventListener("drawn", () => {
+        canvas.addEventListener("drawn", ({ detail }) => {
+          window.sizes.push(detail.bytes);
+          window.codec = detail.codec;
           if (pressed && read(pressed.x, pressed.y) !== pressed.was) { window.times.push(performance.now() - pressed.at); pressed = null; }
         });"""
     )
-    places = [plus, None]
-    for tap in range(20):
-        if places[tap % 2] is None:
-            upper = [one for one in elements() if one["visible"] and "clickable" in one["flags"] and one["bounds"][3] < size["height"] // 6]
-            places[1] = center(min(upper, key=lambda one: one["bounds"][0]))
-        click_at(places[tap % 2])
-        until(lambda: run("return window.times.length") == tap + 1, f"the picture did not follow tap {tap + 1}")
-        # The next tap is on a screen at rest.
-        time.sleep(0.15)
-    times = run("return window.times")
-    print(f"ok: the picture follows a tap: median {statistics.median(times):.0f} ms, most {max(times):.0f} ms, least {min(times):.0f} ms")
+
+    def follow_taps(codec):
+        find(f"[data-codec={codec}]").click()
+        places = [center(open_notes()), None]
+        until(lambda: run("return window.codec") == codec, f"no picture as {codec}")
+        time.sleep(1)
+        run("window.times = []; window.sizes = [];")
+        for tap in range(20):
+            if places[tap % 2] is None:
+                upper = [one for one in elements() if one["visible"] and "clickable" in one["flags"] and one["bounds"][3] < size["height"] // 6]
+                places[1] = center(min(upper, key=lambda one: one["bounds"][0]))
+            click_at(places[tap % 2])
+            until(lambda: run("return window.times.length") == tap + 1, f"the picture did not follow tap {tap + 1}")
+            # The next tap is on a screen at rest.
+            time.sleep(0.15)
+        times, sizes = run("return [window.times, window.sizes]")
+        print(
+            f"ok: the picture follows a tap: median {statistics.median(times):.0f} ms, most {max(times):.0f} ms, least {min(times):.0f} ms; "
+            f"{codec}: {len(sizes)} pictures, {sum(sizes) // 1024} KB"
+        )
+
+    run("window.sizes = []; window.times = [];")
+    follow_taps("jpeg")
+    follow_taps("h264")
+
+    # H.264 has the shape of the screen, also for one who joins; without a decoder there are JPEGs.
+    is_wide = lambda: run("const { width, height } = document.getElementById('screen'); return width > height")
+    act({"set_orientation": "landscape"})
+    until(is_wide, "the video is not turned")
+    act({"set_orientation": "portrait"})
+    until(lambda: not is_wide(), "the video is not turned back")
+    driver.switch_to.new_window("tab")
+    driver.get(given.url)
+    run("sessionStorage.setItem('studio.codec', '\"h264\"')")
+    driver.refresh()
+    until(lambda: "H.264" in find("#figures").text, "no video in a second page")
+    assert "not H.264" not in find("#figures").text, find("#figures").text
+    driver.close()
+    driver.switch_to.window(driver.window_handles[0])
+    until(lambda: "H.264" in find("#figures").text and "not H.264" not in find("#figures").text, "the first page has lost its video")
+    run("VideoDecoder.isConfigSupported = async () => ({ supported: false })")
+    find("[data-codec=h264]").click()
+    until(lambda: "JPEG, not H.264: the browser cannot decode it" in find("#figures").text, "no JPEGs instead of video")
+    find("[data-codec=jpeg]").click()
+    until(lambda: find("#figures").text.endswith("JPEG"), "no JPEGs")
+    print("ok: H.264 follows the screen's shape and new viewers, and JPEGs take its place")
 
     # A drag turns to the second page of the home screen.
     act({"press": "HOME"})
