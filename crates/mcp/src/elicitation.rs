@@ -8,7 +8,7 @@
 //!
 //! Forms must not ask for secrets (revision 2025-11-25, "Elicitation"). A client that can open
 //! addresses gets that of a page on this computer instead: what the user types there does not pass
-//! the client. Only in the revisions before 2026-07-28.
+//! the client.
 
 use std::sync::Arc;
 
@@ -43,13 +43,12 @@ pub(super) enum AskingMode {
 /// for secrets.
 pub(super) fn asking_mode(context: &RequestContext<RoleServer>, has_pages: bool) -> AskingMode {
     let client = context.client_capabilities().unwrap_or_default();
+    if !(has_forms(&client) || has_pages && has_urls(&client)) {
+        return AskingMode::Nobody;
+    }
     match context.protocol_version() {
-        Some(revision) if !revision.has_initialize() => match has_forms(&client) {
-            true => AskingMode::BetweenRequests,
-            false => AskingMode::Nobody,
-        },
-        _ if has_forms(&client) || has_pages && has_urls(&client) => AskingMode::DuringCall,
-        _ => AskingMode::Nobody,
+        Some(revision) if !revision.has_initialize() => AskingMode::BetweenRequests,
+        _ => AskingMode::DuringCall,
     }
 }
 
@@ -112,13 +111,7 @@ impl AskUser for ElicitingUser {
                 return UserAnswer::NoUser;
             }
         };
-        let address = ElicitRequestParams::UrlElicitationParams {
-            meta: None,
-            message: visible_lines(&question.text).into_owned(),
-            url: page.url,
-            elicitation_id: id,
-        };
-        match self.send(ElicitRequest::new(address)).await.map(|result| result.action) {
+        match self.send(address(question, page.url, id)).await.map(|result| result.action) {
             // The user has agreed to open the address, no more.
             Some(ElicitationAction::Accept) => page.answer.await,
             Some(ElicitationAction::Decline) => UserAnswer::Declined,
@@ -126,6 +119,16 @@ impl AskUser for ElicitingUser {
             None => UserAnswer::NoUser,
         }
     }
+}
+
+/// The address of a page that asks a question. Revision 2026-07-28 has no ids.
+pub(super) fn address(question: &Question, url: String, elicitation_id: String) -> ElicitRequest {
+    ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+        meta: None,
+        message: visible_lines(&question.text).into_owned(),
+        url,
+        elicitation_id,
+    })
 }
 
 /// The form for a question; `None` if it cannot be made, which does not happen with our questions.

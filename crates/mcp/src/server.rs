@@ -51,7 +51,7 @@ use super::unknown_method::unknown_method;
 use super::waiting_calls::{
     CallBinding, CancelOnDrop, RunningCall, UserBetweenRequests, WaitingCalls,
 };
-use thumbwire_core::action::{Call, ClientId, ClientName, Perform, Scope};
+use thumbwire_core::action::{Call, ClientId, ClientName, Perform, Scope, SecretPages};
 use thumbwire_core::toolset::resource_changes::ResourceChanges;
 use thumbwire_core::toolset::resources::ResourceProvider;
 use thumbwire_core::toolset::{APP_MIME, Tool, ToolHints, Toolset};
@@ -287,11 +287,13 @@ impl Server {
         match user {
             CallUser::Nobody => {}
             CallUser::During(user) => call.ask = Arc::new(user),
-            CallUser::BetweenRequests => {
+            CallUser::BetweenRequests { has_forms, pages } => {
                 call.ask = Arc::new(UserBetweenRequests {
                     questions: asking,
                     deadline: call.deadline,
                     cancelled: cancelled.clone(),
+                    has_forms,
+                    pages,
                 });
             }
         }
@@ -545,7 +547,10 @@ impl ServerHandler for Server {
                 pages: secret_pages.filter(|_| has_urls(&able)).cloned(),
             }),
             AskingMode::DuringCall if !has_forms(&able) => CallUser::Nobody,
-            AskingMode::DuringCall | AskingMode::BetweenRequests => CallUser::BetweenRequests,
+            AskingMode::DuringCall | AskingMode::BetweenRequests => CallUser::BetweenRequests {
+                has_forms: has_forms(&able),
+                pages: secret_pages.filter(|_| has_urls(&able)).cloned(),
+            },
         };
         let running = self.start(binding, tool, arguments, call, entry, user);
         if is_task {
@@ -717,7 +722,10 @@ enum CallUser {
     /// The user behind this client, while the call's request is open.
     During(ElicitingUser),
     /// The user behind a client that gets the question as the answer to a request.
-    BetweenRequests,
+    BetweenRequests {
+        has_forms: bool,
+        pages: Option<Arc<dyn SecretPages>>,
+    },
 }
 
 /// The client that sent the request; over HTTP the one that the endpoint has recognized.

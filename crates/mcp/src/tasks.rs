@@ -18,16 +18,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rmcp::model::{
-    DetailedTask, ElicitResult, ErrorCode, ErrorData, InputRequest, InputResponses, JsonObject,
-    Task, TaskPayload,
+    DetailedTask, ErrorCode, ErrorData, InputResponses, JsonObject, Task, TaskPayload,
 };
 use serde_json::Value;
 use thumbwire_base::lock;
-use thumbwire_core::action::{Cause, ClientId, UserAnswer};
+use thumbwire_core::action::{Cause, ClientId};
 use thumbwire_core::toolset::Reply;
 use tokio::time::Instant;
 
-use super::elicitation;
 use super::grant::Share;
 use super::offers;
 use super::panics;
@@ -157,11 +155,7 @@ impl Tasks {
             for (name, response) in responses {
                 let Some(asked) = entry.asked.remove(name) else { continue };
                 entry.updated = Timestamp::now();
-                let result = serde_json::from_value::<ElicitResult>(response.clone());
-                let answer = result.map_or(UserAnswer::Dismissed, |result| {
-                    elicitation::read_result(&result, asked.question())
-                });
-                asked.answer(answer);
+                asked.answer(response);
             }
         })
     }
@@ -307,11 +301,9 @@ impl TaskEntry {
         if self.asked.is_empty() {
             return TaskPayload::Working;
         }
-        let forms = self.asked.iter().filter_map(|(name, asked)| {
-            let form = elicitation::form(asked.question())?;
-            Some((name.clone(), InputRequest::Elicitation(form)))
-        });
-        TaskPayload::InputRequired { input_requests: forms.collect() }
+        let requests = self.asked.iter();
+        let requests = requests.filter_map(|(name, asked)| Some((name.clone(), asked.request()?)));
+        TaskPayload::InputRequired { input_requests: requests.collect() }
     }
 
     /// The size of its result.
@@ -332,9 +324,9 @@ impl TaskEntry {
         }
     }
 
-    /// A question; without a form it is not asked, and has no answer.
+    /// A question; one that cannot be shown is not asked, and has no answer.
     fn asks(&mut self, asked: AskedQuestion) {
-        if elicitation::form(asked.question()).is_none() {
+        if asked.request().is_none() {
             return;
         }
         self.questions += 1;

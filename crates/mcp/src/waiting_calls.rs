@@ -13,17 +13,17 @@
 //! move one to another question.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use rmcp::model::{
-    CallToolRequestParams, ElicitResult, ErrorCode, ErrorData, InputRequest, InputRequests,
-    InputRequiredResult, InputResponses,
+    CallToolRequestParams, ElicitResult, ElicitationAction, ErrorCode, ErrorData, InputRequest,
+    InputRequests, InputRequiredResult, InputResponses,
 };
 use serde_json::{Map, Value};
 use thumbwire_base::lock;
-use thumbwire_core::action::{AskUser, ClientId, Question, UserAnswer};
+use thumbwire_core::action::{AskUser, ClientId, Question, SecretPages, UserAnswer};
 use thumbwire_core::toolset::Reply;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -83,6 +83,8 @@ impl Drop for CancelOnDrop {
 /// A question, and where its answer goes.
 pub(super) struct AskedQuestion {
     question: Question,
+    /// The page that asks it; `None` if the client does, with a form.
+    page: Option<String>,
     answer: oneshot::Sender<UserAnswer>,
     expires: Instant,
 }
@@ -93,8 +95,26 @@ impl AskedQuestion {
         &self.question
     }
 
-    /// Passes the answer on.
-    pub(super) fn answer(self, answer: UserAnswer) {
+    /// What the client is asked to show; `None` if that cannot be made.
+    pub(super) fn request(&self) -> Option<InputRequest> {
+        let request = match &self.page {
+            Some(url) => elicitation::address(&self.question, url.clone(), String::new()),
+            None => elicitation::form(&self.question)?,
+        };
+        Some(InputRequest::Elicitation(request))
+    }
+
+    /// Passes the client's response on.
+    pub(super) fn answer(self, response: &Value) {
+        let result = serde_json::from_value::<ElicitResult>(response.clone());
+        let answer = match result {
+            // The user has agreed to open the page, no more.
+            Ok(result) if self.page.is_some() && result.action == ElicitationAction::Accept => {
+                UserAnswer::Text(String::new())
+            }
+            Ok(result) => elicitation::read_result(&result, &self.question),
+            Err(_) => UserAnswer::Dismissed,
+        };
         // The work has ended by itself if nobody receives it.
         let _ = self.answer.send(answer);
     }
@@ -137,8 +157,8 @@ impl WaitingCalls {
         running: RunningCall,
         asked: AskedQuestion,
     ) -> Result<InputRequiredResult, ErrorData> {
-        let form = elicitation::form(&asked.question);
-        let (Some(form), Ok(state)) = (form, thumbwire_core::random::hex::<32>()) else {
+        let (Some(request), Ok(state)) = (asked.request(), thumbwire_core::random::hex::<32>())
+        else {
             return Err(ErrorData::internal_error("cannot ask the user", None));
         };
         let mut table = lock(&self.0);
@@ -155,7 +175,7 @@ impl WaitingCalls {
         }
         let name = asked.question.name.clone().into_owned();
         table.insert(state.clone(), WaitingCall { running, asked });
-        let requests = InputRequests::from([(name, InputRequest::Elicitation(form))]);
+        let requests = InputRequests::from([(name, request)]);
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
@@ -192,11 +212,7 @@ impl WaitingCalls {
         match responses.and_then(|all| all.get(&*asked.question.name)) {
             None => Ok((running, Some(asked))),
             Some(response) => {
-                let result = serde_json::from_value::<ElicitResult>(response.clone());
-                let answer = result.map_or(UserAnswer::Dismissed, |result| {
-                    elicitation::read_result(&result, &asked.question)
-                });
-                asked.answer(answer);
+                asked.answer(response);
                 Ok((running, None))
             }
         }
@@ -221,14 +237,17 @@ pub(super) struct UserBetweenRequests {
     pub(super) deadline: Instant,
     /// Cancels the call.
     pub(super) cancelled: CancellationToken,
+    pub(super) has_forms: bool,
+    /// Where the user types secrets; `None` if the client cannot open addresses.
+    pub(super) pages: Option<Arc<dyn SecretPages>>,
 }
 
-#[async_trait]
-impl AskUser for UserBetweenRequests {
-    async fn ask(&self, question: &Question) -> UserAnswer {
+impl UserBetweenRequests {
+    /// Asks with a form, or with the address of a page.
+    async fn send(&self, question: &Question, page: Option<String>) -> UserAnswer {
         let expires = self.deadline.min(Instant::now() + ANSWER);
         let (answer, answered) = oneshot::channel();
-        let asked = AskedQuestion { question: question.clone(), answer, expires };
+        let asked = AskedQuestion { question: question.clone(), page, answer, expires };
         if self.questions.send(asked).await.is_err() {
             return UserAnswer::NoUser;
         }
@@ -239,6 +258,31 @@ impl AskUser for UserBetweenRequests {
                 self.cancelled.cancel();
                 UserAnswer::NoUser
             }
+        }
+    }
+}
+
+#[async_trait]
+impl AskUser for UserBetweenRequests {
+    async fn ask(&self, question: &Question) -> UserAnswer {
+        match self.has_forms {
+            true => self.send(question, None).await,
+            false => UserAnswer::NoUser,
+        }
+    }
+
+    async fn ask_secret(&self, question: &Question) -> UserAnswer {
+        let Some(pages) = &self.pages else { return UserAnswer::NoUser };
+        let page = match pages.open(question) {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::warn!("cannot ask the user for a secret: {error}");
+                return UserAnswer::NoUser;
+            }
+        };
+        match self.send(question, Some(page.url)).await {
+            UserAnswer::Text(_) => page.answer.await,
+            refused => refused,
         }
     }
 }

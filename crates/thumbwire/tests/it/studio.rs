@@ -11,6 +11,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use serde_json::{Value, json};
 use thumbwire_test_support::python;
 
+use crate::asking_support::with_meta;
 use crate::support::{McpProcess, thumbwire};
 
 /// The page's requests, by the address that the program printed.
@@ -237,7 +238,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
 #[test]
 fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
     const SECRET: &str = "Tr0mbone-7713";
-    let out = folder("secret");
+    let out = folder(&format!("secret-{revision}"));
     let mut command = thumbwire();
     command.args(["serve", "--device", "virtual", "--studio", "127.0.0.1:0", "--out"]).arg(&out);
     command.arg("--trace").arg(out.join("trace")).arg("--audit").arg(out.join("audit.jsonl"));
@@ -245,27 +246,44 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
     let (mut client, stderr) = McpProcess::spawn_with_stderr(&mut command);
     let log = out.join("log.txt");
     let page = Page::of_logged(stderr, &log);
-    let capabilities = json!({ "elicitation": { "url": {} } });
-    let info = json!({ "name": "helpful", "version": "0" });
-    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info });
-    client.request("initialize", params);
-    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    if revision != BETWEEN_REQUESTS {
+        let capabilities = json!({ "elicitation": { "url": {} } });
+        let info = json!({ "name": "helpful", "version": "0" });
+        let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info });
+        client.request("initialize", params);
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    }
+    let call_of = |tool: &str, arguments: Value| {
+        of_client(revision, json!({ "name": tool, "arguments": arguments }))
+    };
     let steps = json!([{ "launch": "Notes" }, { "tap": "New note" }, { "tap": "Title" }]);
-    client.say("mobile_do", json!({ "steps": steps }));
+    client.request("tools/call", call_of("mobile_do", json!({ "steps": steps })));
 
     let arguments = json!({ "reason": "to log in", "element_text": "Title" });
-    let call = json!({ "name": "mobile_ask_secret", "arguments": arguments });
-    client.send(&json!({ "jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call }));
+    let mut call = call_of("mobile_ask_secret", arguments);
+    let calling = |id: u32, call: &Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call });
+    client.send(&calling(900, &call));
     let asked = client.receive();
-    assert_eq!(asked["params"]["mode"], "url", "{asked}");
-    insta::assert_snapshot!("asked_for_a_secret", asked["params"]["message"].as_str().unwrap());
-    let url = asked["params"]["url"].as_str().unwrap();
+    let question = match revision {
+        BETWEEN_REQUESTS => &asked["result"]["inputRequests"]["answer"]["params"],
+        _ => &asked["params"],
+    };
+    assert_eq!(question["mode"], "url", "{asked}");
+    insta::assert_snapshot!("asked_for_a_secret", question["message"].as_str().unwrap());
+    let url = question["url"].as_str().unwrap();
     let (status, form) = page.browse(url, None);
     assert_eq!(status, 200, "{form}");
     let key = form.split("name=\"key\" value=\"").nth(1).expect("a form")[..32].to_owned();
     assert_eq!(page.browse(url, None).0, 401, "the page is shown once");
     let action = json!({ "action": "accept" });
-    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": action }));
+    if revision == BETWEEN_REQUESTS {
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        call["requestState"] = asked["result"]["requestState"].clone();
+        call["inputResponses"] = json!({ "answer": action });
+        client.send(&calling(901, &call));
+    } else {
+        client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": action }));
+    }
     let (status, thanks) = page.browse(url, Some(&format!("key={key}&secret={SECRET}&do=send")));
     assert!(status == 200 && thanks.contains("straight to the phone"), "{thanks}");
 
@@ -274,7 +292,7 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
         "after_a_secret",
         reply["result"]["content"][0]["text"].as_str().unwrap()
     );
-    let screen = client.call("mobile_snapshot", json!({})).to_string();
+    let screen = client.request("tools/call", call_of("mobile_snapshot", json!({}))).to_string();
     assert!(screen.contains("{{ASKED_"), "the phone shows it, the client sees its name: {screen}");
     let shown = page.post("look", json!({}))["outline"].as_str().unwrap().to_owned();
     assert!(shown.contains(SECRET), "the person at the page sees the phone: {shown}");
@@ -283,10 +301,31 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
     }
     client.close();
     assert_eq!(files_with(&out, SECRET), Vec::<PathBuf>::new());
-    assert!(fs::read_to_string(log).unwrap().contains("helpful"), "the log is there");
+    assert!(fs::metadata(log).unwrap().len() > 0, "the log is there");
     assert_eq!(files_with(&out, "mobile_ask_secret"), [out.join("audit.jsonl")]);
 }
 
+    for revision in ["2025-11-25", BETWEEN_REQUESTS] {
+        ask_for_a_secret(revision);
+    }
+}
+
+/// The revision in which a call's request ends with the question.
+const BETWEEN_REQUESTS: &str = "2026-07-28";
+
+/// The parameters of a request in this revision, of a client that opens addresses.
+fn of_client(revision: &str, params: Value) -> Value {
+    if revision != BETWEEN_REQUESTS {
+        return params;
+    }
+    let mut params = with_meta(params);
+    let meta = &mut params["_meta"];
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": { "url": {} } });
+    meta["io.modelcontextprotocol/clientInfo"]["name"] = "helpful".into();
+    params
+}
+
+fn ask_for_a_secret(revision: &str) {
 #[test]
 fn requests_need_the_token_and_do_what_a_hand_does() {
     let out = folder("requests");
