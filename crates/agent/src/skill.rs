@@ -6,6 +6,7 @@
 //! are. [`Skills`] finds the one that fits a goal, and [`SkillPolicy`] follows it. Nothing here
 //! reads or writes a file.
 
+mod by_hand;
 mod draft;
 mod follow;
 mod format;

@@ -161,7 +161,10 @@ async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response
         "record" => json_response(&studio.record(device, &asked.what, asked.index).await?),
         "export" => {
             let (studio, device, form) = (Arc::clone(studio), device.clone(), asked.form);
-            json_response(&blocking(move || studio.recordings.export(&device, &form)).await?)
+            let goal = asked.text.unwrap_or_default();
+            let export =
+                move || studio.recordings.export(&device, &form, &goal, studio.options.make_skill);
+            json_response(&blocking(export).await?)
         }
         "runs/open" => {
             let (folder, id) = (studio.options.folder.clone(), asked.id);

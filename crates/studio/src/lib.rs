@@ -26,7 +26,8 @@ mod steer;
 mod tickets;
 
 mod video;
-use std::path::PathBuf;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,6 +58,10 @@ const ACT_TIME: Duration = Duration::from_secs(30);
 /// How long a flow of the editor may run.
 const FLOW_TIME: Duration = Duration::from_secs(3600);
 
+/// Makes a skill of the recording in a folder, for a goal: the skill's name and the text of its
+/// file.
+pub type MakeSkill = fn(&Path, &str) -> Result<(String, String), String>;
+
 /// What a studio needs from outside.
 #[derive(Debug, Clone)]
 pub struct StudioOptions {
@@ -66,6 +71,8 @@ pub struct StudioOptions {
     pub address: String,
     /// The phone that the page shows first.
     pub device: Option<String>,
+    /// Makes skills of recordings.
+    pub make_skill: MakeSkill,
     /// The time of day.
     pub clock: fn() -> jiff::Timestamp,
 }

@@ -17,10 +17,10 @@ use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::{Recorder, Trace};
 use thumbwire_flow::{WrittenFlow, from_trace, selector_of};
 
-use super::Parts;
 use super::api::HOLD_AFTER_ACT;
 use super::feed::PersonFeed;
 use super::python::{self, ToolCall};
+use super::{MakeSkill, Parts};
 
 /// How long a check waits for its element.
 const CHECK_TIME: Duration = Duration::from_secs(5);
@@ -131,18 +131,32 @@ impl Recordings {
         nothing()
     }
 
-    /// The recording as a file: its name and its text.
+    /// The recording as a file: its name and its text. A skill is for a goal.
     ///
     /// # Errors
     /// If there is none, or it cannot be this.
-    pub(super) fn export(&self, device: &str, form: &str) -> Result<Value, String> {
+    pub(super) fn export(
+        &self,
+        device: &str,
+        form: &str,
+        goal: &str,
+        make_skill: MakeSkill,
+    ) -> Result<Value, String> {
         let recording = self.get(device).ok_or("nothing was recorded on this phone")?;
         let name = recording.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if form == "skill" {
+            let (name, text) = make_skill(&recording.folder, goal)?;
+            return Ok(json!({ "name": format!("{name}.yaml"), "text": text }));
+        }
         let (ending, text) = match form {
             "flow" => ("yaml", recording.flow(false)?.text),
             "maestro" => ("yaml", recording.flow(true)?.text),
             "python" => ("py", python::program(device, &lock(&recording.progress).calls)),
-            _ => return Err(format!("unknown form {form:?}: expected flow, maestro or python")),
+            _ => {
+                return Err(format!(
+                    "unknown form {form:?}: expected flow, maestro, python or skill"
+                ));
+            }
         };
         Ok(json!({ "name": format!("{name}.{ending}"), "text": text }))
     }

@@ -188,6 +188,11 @@ async function save(kind) {
   if (answer) download(answer.name, answer.text);
 }
 
+async function saveSkill() {
+  const answer = await attempt(() => post("export", { device: model.device, as: "skill", text: byId("goal").value }));
+  if (answer) download(answer.name, answer.text);
+}
+
 export function start() {
   flow.addEventListener("input", () => {
     keep();
@@ -201,6 +206,15 @@ export function start() {
   byId("run").addEventListener("click", () => run(0));
   byId("run-stop").addEventListener("click", () => running?.abort());
   for (const one of document.querySelectorAll("[data-save]")) one.addEventListener("click", () => save(one.dataset.save));
+  byId("save-skill").addEventListener("click", () => {
+    byId("skill").hidden = !byId("skill").hidden;
+    byId("save-skill").setAttribute("aria-expanded", String(!byId("skill").hidden));
+    if (!byId("skill").hidden) byId("goal").focus();
+  });
+  byId("skill").addEventListener("submit", (event) => {
+    event.preventDefault();
+    saveSkill();
+  });
   on("checked", async (element) => {
     if (await record("check", { index: element.index })) say("The flow now checks that this element is there.");
   });

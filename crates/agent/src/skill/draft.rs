@@ -86,6 +86,13 @@ impl Draft {
                 }
                 part = at;
             }
+            for (text, in_field) in &step.checked {
+                let template = to_template(text, &known)?;
+                let texts = if *in_field { &mut before.typed } else { &mut before.shows };
+                if !texts.contains(&template) {
+                    texts.push(template);
+                }
+            }
             if at == last && step.actions.is_empty() {
                 end = before;
                 break;

@@ -23,7 +23,7 @@ pub struct RecordedRun {
 }
 
 /// A step that did something, or the last.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RecordedStep {
     pub(super) number: u32,
     pub(super) front: FrontScreen,
@@ -35,6 +35,8 @@ pub(super) struct RecordedStep {
     pub(super) result: String,
     /// Whether the step before it had no visible effect.
     pub(super) is_unchanged: bool,
+    /// Texts that the screen must show, and whether a text field has them.
+    pub(super) checked: Vec<(String, bool)>,
 }
 
 impl RecordedRun {
@@ -57,7 +59,7 @@ impl RecordedRun {
                 _ => {}
             }
         }
-        let goal = goal.ok_or("the trace has no goal: only agent runs become skills")?;
+        let goal = goal.ok_or("the trace has no goal: it is not an agent's run, and a recording by hand needs `--goal`")?;
         if ended != Some("FINISH") {
             return Err("the run did not reach its goal: only one that did becomes a skill".into());
         }
@@ -147,6 +149,7 @@ impl RecordedStep {
             thought: step.thought.clone(),
             result: step.result.clone(),
             is_unchanged: step.feedback.iter().any(|text| text.contains(NOTHING_CHANGED)),
+            checked: Vec::new(),
         })
     }
 

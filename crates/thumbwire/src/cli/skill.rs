@@ -29,7 +29,7 @@ enum Verb {
     Install(InstallFlags),
     /// Remove these files again
     Uninstall(InstallFlags),
-    /// Save a run that reached its goal as a skill
+    /// Save a run that reached its goal, or a recording of the studio, as a skill
     ///
     /// With one run, what varies is guessed: words of the goal that the run typed or tapped. With
     /// several runs of the same goal in other words, it is what differs.
@@ -37,6 +37,9 @@ enum Verb {
         /// Directories of the runs
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<PathBuf>,
+        /// What a recording of the studio is for, in the words of a goal
+        #[arg(long, value_name = "GOAL")]
+        goal: Option<String>,
         /// Name of the skill [default: the first words of the goal]
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
@@ -116,8 +119,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Install(flags) => return flags.run(skill_install::install),
         Verb::Uninstall(flags) => return flags.run(skill_install::uninstall),
-        Verb::Save { runs, name, out, force } => {
-            let recorded = runs.iter().map(|run| recorded(run)).collect::<Result<Vec<_>, _>>();
+        Verb::Save { runs, goal, name, out, force } => {
+            let recorded = runs.iter().map(|run| recorded(run, goal.as_deref()));
+            let recorded = recorded.collect::<Result<Vec<_>, _>>();
             let skill = Skill::learn(&recorded.map_err(CliError::failed)?, name.as_deref());
             let skill = skill
                 .map_err(|reason| CliError::failed(format!("cannot save a skill: {reason}")))?;

@@ -89,7 +89,7 @@ impl SkillSetup {
         else {
             return Ok(None);
         };
-        let skill = Skill::learn(&[recorded(run)?], None)?;
+        let skill = Skill::learn(&[recorded(run, None)?], None)?;
         save(&skill, folder, false).map(Some)
     }
 }
@@ -114,11 +114,11 @@ fn has_skills(folder: &Path) -> Result<bool, CliError> {
     Ok(false)
 }
 
-/// A recorded run, to learn from.
+/// A recorded run, to learn from; with a goal, one that a person recorded by hand for it.
 ///
 /// # Errors
 /// Why it cannot be read, or did not reach its goal.
-pub(super) fn recorded(folder: &Path) -> Result<RecordedRun, String> {
+pub(super) fn recorded(folder: &Path, goal: Option<&str>) -> Result<RecordedRun, String> {
     let wrong =
         |reason: &dyn std::fmt::Display| format!("cannot save {}: {reason}", folder.display());
     if !folder.is_dir() {
@@ -133,7 +133,12 @@ pub(super) fn recorded(folder: &Path) -> Result<RecordedRun, String> {
     })?;
     let trace = Trace::open(folder).map_err(|error| wrong(&error))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    RecordedRun::of(&name, &lines, |file| trace.file(file).ok()).map_err(|reason| wrong(&reason))
+    let run = match goal {
+        Some(_) if !trace.goals.is_empty() => Err("it has a goal of its own".into()),
+        Some(goal) => RecordedRun::by_hand(&name, &trace, goal),
+        None => RecordedRun::of(&name, &lines, |file| trace.file(file).ok()),
+    };
+    run.map_err(|reason| wrong(&reason))
 }
 
 /// Writes a skill to `NAME.yaml` in a folder, which is created. Another file of this name is

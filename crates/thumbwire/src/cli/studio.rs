@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::BoxFuture;
+use thumbwire_agent::Skill;
 use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::helper_flag::HelperFlag;
 use super::shutdown::ShutdownSignal;
+use super::skill_flags::recorded;
 use super::{CliError, PhoneSources, leasing, phones_with, session_with};
 use crate::config::Config;
 
@@ -88,6 +90,10 @@ pub(super) fn studio(
         address: page.address.clone(),
         device,
         clock: jiff::Timestamp::now,
+        make_skill: |recording, goal| {
+            let skill = Skill::learn(&[recorded(recording, Some(goal))?], None)?;
+            Ok((skill.name.clone(), skill.to_text()))
+        },
     };
     Studio::new(Arc::clone(session), options)
 }

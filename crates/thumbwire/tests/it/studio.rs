@@ -248,6 +248,25 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
     let page = Page::of_logged(stderr, &log);
     if revision != BETWEEN_REQUESTS {
         let capabilities = json!({ "elicitation": { "url": {} } });
+
+    let goal = "Add a note with the title \"Grüße 漢字\".";
+    let skill = page.post("export", json!({ "as": "skill", "text": goal }));
+    let (name, text) = (skill["name"].as_str().unwrap(), skill["text"].as_str().unwrap());
+    let date = regex_lite::Regex::new("(studio-[0-9-]+-[0-9a-f]+|date: .*)").unwrap();
+    insta::assert_snapshot!("recorded_skill", date.replace_all(text, "…"));
+    let skills = out.join("skills");
+    fs::create_dir_all(&skills).unwrap();
+    fs::write(skills.join(name), text).unwrap();
+    let listed = thumbwire().args(["skill", "list"]).arg(&skills).output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("Add a note with the title \"{TITLE}\"."), "{listed}");
+    // Followed without a model, with another title.
+    let mut run = thumbwire();
+    run.args(["run", "--device", "virtual", "--no-ask", "--skills"]).arg(&skills);
+    run.arg("--out").arg(&out).arg("Add a note with the title \"Milk\".");
+    let output = run.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
         let info = json!({ "name": "helpful", "version": "0" });
         let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info });
         client.request("initialize", params);
