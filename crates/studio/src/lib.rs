@@ -23,6 +23,7 @@ mod runs;
 mod screen;
 mod secrets;
 mod steer;
+mod suites;
 mod tickets;
 
 mod video;

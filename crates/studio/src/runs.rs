@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use thumbwire_core::random;
 use thumbwire_core::trace::format::FILE;
 use thumbwire_core::trace::{Trace, TraceEntry, report};
+
+use super::suites;
 
 /// How many runs are listed.
 const MAX_RUNS: usize = 200;
@@ -17,34 +20,48 @@ const MAX_DEPTH: usize = 4;
 /// The longest text of an entry that is compared, in characters.
 const MAX_TEXT: usize = 300;
 
-/// The newest runs below a folder.
-pub(super) fn list(folder: &Path) -> Value {
-    let mut found = Vec::new();
-    find(folder, Path::new(""), 0, &mut found);
-    found.sort_by(|one, other| other.cmp(one));
-    let rows = found.into_iter().take(MAX_RUNS).filter_map(|(_, id)| row(folder, &id));
-    json!({ "runs": rows.collect::<Vec<_>>() })
+/// How many files are read that may describe a suite.
+const MAX_SUITES: usize = 500;
+
+/// What was found below a folder.
+#[derive(Default)]
+struct Found {
+    /// The folders of runs, by the time of their last record.
+    runs: Vec<(SystemTime, PathBuf)>,
+    /// Files that may describe a suite.
+    suites: Vec<PathBuf>,
 }
 
-fn find(
-    folder: &Path,
-    below: &Path,
-    depth: usize,
-    found: &mut Vec<(std::time::SystemTime, PathBuf)>,
-) {
-    let Ok(entries) = fs::read_dir(folder.join(below)) else { return };
-    for entry in entries.flatten() {
-        // Links may lead anywhere.
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
-        let id = below.join(entry.file_name());
-        match fs::symlink_metadata(folder.join(&id).join(FILE)) {
-            Ok(trace) if trace.is_file() => {
-                found.push((trace.modified().unwrap_or(std::time::UNIX_EPOCH), id));
+/// The newest runs below a folder, and its suites.
+pub(super) fn list(folder: &Path) -> Value {
+    let mut found = Found::default();
+    found.look(folder, Path::new(""), 0);
+    found.runs.sort_by(|one, other| other.cmp(one));
+    let rows = found.runs.into_iter().take(MAX_RUNS).filter_map(|(_, id)| row(folder, &id));
+    json!({ "runs": rows.collect::<Vec<_>>(), "suites": suites::by_name(folder, &found.suites) })
+}
+
+impl Found {
+    fn look(&mut self, folder: &Path, below: &Path, depth: usize) {
+        let Ok(entries) = fs::read_dir(folder.join(below)) else { return };
+        for entry in entries.flatten() {
+            let id = below.join(entry.file_name());
+            // Links may lead anywhere.
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => {}
+                Ok(kind) if kind.is_file() && suites::is_suite(&id) => {
+                    self.suites.extend((self.suites.len() < MAX_SUITES).then_some(id));
+                    continue;
+                }
+                _ => continue,
             }
-            _ if depth < MAX_DEPTH => find(folder, &id, depth + 1, found),
-            _ => {}
+            match fs::symlink_metadata(folder.join(&id).join(FILE)) {
+                Ok(trace) if trace.is_file() => {
+                    self.runs.push((trace.modified().unwrap_or(SystemTime::UNIX_EPOCH), id));
+                }
+                _ if depth < MAX_DEPTH => self.look(folder, &id, depth + 1),
+                _ => {}
+            }
         }
     }
 }
@@ -84,20 +101,25 @@ fn row(folder: &Path, id: &Path) -> Option<Value> {
 /// # Errors
 /// If there is none.
 fn open(folder: &Path, id: &str) -> Result<Trace, String> {
-    let path = Path::new(id);
-    let is_inside = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-    let nowhere = || format!("there is no run {id:?}");
-    if id.is_empty() || !is_inside {
-        return Err(nowhere());
-    }
-    Trace::open_inside(folder, path).map_err(|_| nowhere())
+    Trace::open_inside(folder, path_of(id)?).map_err(|_| format!("there is no run {id:?}"))
 }
 
-/// The report of a run, as a page of its own.
+fn path_of(id: &str) -> Result<&Path, String> {
+    let path = Path::new(id);
+    let is_inside = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    (is_inside && !id.is_empty()).then_some(path).ok_or_else(|| format!("there is no run {id:?}"))
+}
+
+/// The report of a run or of a suite, as a page of its own.
 ///
 /// # Errors
 /// If there is no such run.
 pub(super) fn page(folder: &Path, id: &str) -> Result<String, String> {
+    let path = path_of(id)?;
+    if suites::is_suite(path) {
+        return suites::page(folder, path)
+            .unwrap_or_else(|| Err(format!("there is no suite {id:?}")));
+    }
     let trace = open(folder, id)?;
     Ok(report::page(&trace, &random::hex::<16>()?))
 }

@@ -1,4 +1,4 @@
-// The Runs tab: the traces on disk; open one as its report, or compare two step by step.
+// The Runs tab: the suites and traces on disk; open one as its report, or compare two runs step by step.
 
 import { get, post, withQuery } from "./api.js";
 import { attempt, button, byId, duration, el, foreign } from "./dom.js";
@@ -21,6 +21,8 @@ async function load() {
   if (!answer) return;
   isLoaded = true;
   runs = answer.runs;
+  byId("suites").hidden = answer.suites.length === 0;
+  byId("suites-list").replaceChildren(...answer.suites.map(suite));
   chosen = chosen.filter((id) => runs.some((run) => run.id === id));
   show();
 }
@@ -48,6 +50,39 @@ function row(run) {
       el("button", { type: "button", class: "open", onclick: () => openReport(run) }, foreign(name)),
       el("span", { class: "quiet" }, foreign(status), ` · ${kind} · ${steps} ${steps === 1 ? "step" : "steps"} · ${duration(seconds * 1000)}`),
       el("span", { class: "quiet" }, foreign(started))));
+}
+
+/** A suite: how many passed each time, as a chart, and as a table whose rows lead to the reports. */
+function suite({ name, times }) {
+  const last = times.at(-1);
+  const row = (time) => el("tr", {},
+    el("td", {}, button(foreign(time.started), () => openReport({ id: time.id, name }), { class: "open" })),
+    ...[time.passed, time.flaky, time.failed, time.skipped].map((count) => el("td", { class: "took" }, String(count))));
+  const head = ["When", "passed", "flaky", "failed", "skipped"].map((text) => el("th", { scope: "col" }, text));
+  return el("details", {},
+    el("summary", { class: "suite" }, foreign(name), chart(times),
+      el("span", { class: "quiet" }, `${passed(last)} of ${total(last)} passed`)),
+    el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, [...times].reverse().map(row))));
+}
+
+const passed = (time) => time.passed + time.flaky;
+const total = (time) => passed(time) + time.failed + time.skipped;
+
+/** A bar for each time, as high as the part that passed; the table says the same in words. */
+function chart(times) {
+  const [wide, high] = [6, 24];
+  const draw = (tag, attributes) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+    return node;
+  };
+  const svg = draw("svg", { class: "chart", "aria-hidden": "true", width: wide * times.length, height: high });
+  times.forEach((time, i) => {
+    const good = Math.round((high * passed(time)) / Math.max(1, total(time)));
+    const bar = { x: i * wide, width: wide - 1 };
+    svg.append(draw("rect", { ...bar, class: "failed", y: 0, height: high - good }), draw("rect", { ...bar, class: "passed", y: high - good, height: good }));
+  });
+  return svg;
 }
 
 function choose(id, is) {

@@ -417,3 +417,5 @@ fn a_client_is_steered_in_a_browser() {
     assert!(status.success());
     client.close();
 }
+    let skill = thumbwire().args(["skill", "check"]).arg(out.join("skill.yaml")).output().unwrap();
+    assert!(skill.status.success(), "{skill:?}");

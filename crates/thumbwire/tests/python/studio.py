@@ -352,6 +352,44 @@ try:
     judge("record")
     print(f"ok: a flow of {count} steps recorded:", json.dumps(flow))
 
+    # The recording as a skill, in words of the person's own.
+    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "deny"})
+    run(
+        """window.saved = [];
+        const address = URL.createObjectURL;
+        URL.createObjectURL = (file) => { file.text().then((text) => window.saved.push(text)); return address.call(URL, file); };"""
+    )
+    run("document.getElementById('save-skill').click()")
+    find("#goal").send_keys('Add a note with the title "Milk"')
+    find("#skill button").click()
+    skill = until(lambda: run("return window.saved[0]"), "no skill")
+    assert 'goal: "Add a note with the title \\"{TITLE}\\""' in skill, skill
+    (given.folder / "skill.yaml").write_text(skill)
+    judge("skill")
+    print("ok: the recording is saved as a skill")
+
+    # Suites of one name, each with its report.
+    for day, verdicts in ((1, ["passed", "failed", "passed"]), (2, ["passed", "passed", "flaky"])):
+        runs = [{"name": "a case", "verdict": verdict, "duration_ms": 5, "attempts": []} for verdict in verdicts]
+        suite = {"version": 1, "title": HOSTILE, "started": f"2026-01-0{day}T00:00:00Z", "duration_ms": 9, "phones": [], "runs": runs}
+        place = given.folder / f"logs/flows-{day}"
+        place.mkdir(parents=True)
+        (place / "suite.json").write_text(json.dumps(suite))
+    tab("runs")
+    find("#runs-reload").click()
+    until(lambda: "3 of 3 passed" in find("#suites-list").text, "no suite")
+    find("#suites-list summary").click()
+    assert len(driver.find_elements(By.CSS_SELECTOR, "#suites-list rect")) == 4
+    cells = [cell.text for cell in driver.find_elements(By.CSS_SELECTOR, "#suites-list tbody td")]
+    assert cells == ["2026-01-02T00:00:00Z", "2", "1", "0", "0", "2026-01-01T00:00:00Z", "2", "0", "1", "0"], cells
+    find("#suites-list tbody button").click()
+    until(lambda: driver.find_elements(By.CSS_SELECTOR, "iframe.report"), "no report of the suite")
+    driver.switch_to.frame(find("iframe.report"))
+    until(lambda: "a case" in find("body").text, "the report is not that of the suite")
+    driver.switch_to.default_content()
+    find("#opened-close").click()
+    print("ok: suites over time lead to their reports")
+
     # Every tab at both sizes, light and dark.
     for colors in ("light", "dark"):
         scheme(colors)
