@@ -33,6 +33,8 @@ mod boot;
 mod connections;
 mod faces;
 mod faults;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod latency;
 mod phone;
 mod program;

@@ -40,7 +40,7 @@ mod platform;
 pub(crate) mod pm;
 mod properties;
 mod run_as;
-mod scrcpy;
+pub(crate) mod scrcpy;
 mod screen;
 mod screenrecord;
 mod service;

@@ -28,6 +28,17 @@ use thumbwire_virtual_shell::io::Status;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Notify;
 
+/// Has the reader read what a client sends, in pieces of this size.
+#[cfg(fuzzing)]
+pub(crate) fn read_control(release: u8, bytes: &[u8], piece: usize) {
+    let protocols = [Protocol::V1_20, Protocol::V1_24, Protocol::V3_3];
+    let mut messages = ControlReader::new(protocols[usize::from(release) % protocols.len()]);
+    for piece in bytes.chunks(piece.max(1)) {
+        messages.push(piece);
+        while let Ok(Some(_)) = messages.next() {}
+    }
+}
+
 /// The class that starts it.
 pub(super) const CLASS: &str = "com.genymobile.scrcpy.Server";
 
