@@ -30,8 +30,8 @@ pub use app_tools::{
     AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
 };
 pub use call::{
-    AskBeside, AskUser, Call, CallState, NoProgress, NoUser, Progress, Question, SecretPage,
-    SecretPages, UserAnswer, agrees,
+    AskBeside, AskUser, Call, CallState, NoProgress, NoUser, PageAct, PageActEnd, Progress,
+    Question, SecretPage, SecretPages, UserAnswer, agrees,
 };
 pub use client::{ClientId, ClientName, Holder, HolderProcess, Scope};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};

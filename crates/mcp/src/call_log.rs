@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use thumbwire_core::action::{CallState, Cause, CauseClass, ClientName};
+use thumbwire_core::action::{CallState, Cause, CauseClass, ClientName, PageAct, PageActEnd};
 use thumbwire_core::toolset::Reply;
 use thumbwire_core::toolset::resources::ResourceError;
 use tokio::time::Instant;
@@ -29,6 +29,8 @@ pub(crate) struct CallEntry {
     http: Option<Grant>,
     tool: Option<String>,
     state: Option<Arc<CallState>>,
+    /// The phone that a person reached through a page.
+    phone: Option<String>,
     began: Instant,
     is_over: bool,
 }
@@ -42,6 +44,7 @@ impl CallLog {
             http,
             tool: None,
             state: None,
+            phone: None,
             began: Instant::now(),
             is_over: false,
         }
@@ -53,6 +56,21 @@ impl CallEntry {
     pub(crate) fn calls(&mut self, tool: &str, state: &Arc<CallState>) {
         self.tool = Some(tool.to_owned());
         self.state = Some(Arc::clone(state));
+    }
+
+    /// It is an act of a person through a page.
+    pub(crate) fn acts(&mut self, act: String) {
+        self.tool = Some(act);
+    }
+
+    /// The page has answered.
+    pub(crate) fn answered(mut self, act: &PageAct) {
+        self.phone.clone_from(&act.phone);
+        match &act.end {
+            PageActEnd::Done => self.ended(None, false),
+            PageActEnd::Refused(code) => self.refused(code),
+            PageActEnd::Failed(cause) => self.ended(Some(cause), true),
+        }
     }
 
     /// The request brings an answer to a call that has an entry already.
@@ -108,7 +126,7 @@ impl CallEntry {
             scope: named.map(|http| http.scope.name()),
             transport: if self.http.is_some() { "http" } else { "stdio" },
             peer: self.http.as_ref().and_then(|http| http.peer),
-            phone: self.state.as_ref().and_then(|state| state.phone()),
+            phone: self.state.as_ref().and_then(|state| state.phone()).or(self.phone.as_deref()),
             tool: self.tool.as_deref(),
             outcome,
             code,

@@ -10,13 +10,14 @@ use http::{Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thumbwire_core::action::{
-    Action, Call, ClientId, Failure, ListedDevice, Scope, TypedPerform as _, request,
+    Action, Call, ClientId, Failure, ListedDevice, PageAct, PageActEnd, Scope, TypedPerform as _,
+    request,
 };
 use thumbwire_core::session::UserHold;
 
 use super::page::protect;
-use super::{Body, Parts, flow_run, runs};
 use super::screen::SIDES;
+use super::{Body, Parts, flow_run, runs};
 
 /// How long a person who acts on a phone that a program uses keeps it after each act.
 pub(super) const HOLD_AFTER_ACT: Duration = Duration::from_secs(15);
@@ -32,11 +33,17 @@ struct Refusal {
     status: StatusCode,
     text: String,
     next: Option<String>,
+    end: PageActEnd,
 }
 
 impl Refusal {
     fn new(status: StatusCode, text: impl Into<String>) -> Self {
-        Self { status, text: text.into(), next: None }
+        let code = match status {
+            StatusCode::FORBIDDEN => "insufficient_scope",
+            StatusCode::CONFLICT => "refused",
+            _ => "invalid_argument",
+        };
+        Self { status, text: text.into(), next: None, end: PageActEnd::Refused(code) }
     }
 }
 
@@ -49,7 +56,8 @@ impl From<String> for Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         let next = Some(failure.next_step()).filter(|next| !next.is_empty());
-        Self { status: StatusCode::CONFLICT, text: failure.cause.to_string(), next }
+        let (status, text) = (StatusCode::CONFLICT, failure.cause.to_string());
+        Self { status, text, next, end: PageActEnd::Failed(failure.cause) }
     }
 }
 
@@ -74,18 +82,50 @@ struct PageRequest {
 
 /// Answers a request of the page.
 pub(super) async fn answer(studio: &Arc<Parts>, request: Request<Bytes>) -> Response<Body> {
-    match route(studio, &request).await {
-        Ok(response) => response,
-        Err(Refusal { status, text, next }) => {
+    let (mut response, end) = match route(studio, &request).await {
+        Ok(response) => (response, PageActEnd::Done),
+        Err(Refusal { status, text, next, end }) => {
             let mut body = json!({ "error": text });
             if let Some(next) = next {
                 body["next"] = next.into();
             }
             let mut response = json_response(&body);
             *response.status_mut() = status;
-            response
+            (response, end)
         }
+    };
+    if is_act(&request) {
+        let asked: PageRequest = serde_json::from_slice(request.body()).unwrap_or_default();
+        // What a page says is in the log only if it is the name of a phone.
+        let is_phone = studio.session.shown_phone(&asked.device).await.is_ok();
+        let phone = Some(asked.device).filter(|_| is_phone);
+        response.extensions_mut().insert(PageAct { phone, end });
     }
+    response
+}
+
+/// The requests by which a person does something.
+const ACTS: [&str; 5] = ["act", "hold", "answer", "record", "flow/run"];
+
+fn is_act(request: &Request<Bytes>) -> bool {
+    let path = request.uri().path().strip_prefix("/api/").unwrap_or_default();
+    *request.method() == Method::POST && ACTS.contains(&path)
+}
+
+/// The name of what a person does by this request; `None` if they only look.
+pub(super) fn act(request: &Request<Bytes>) -> Option<String> {
+    if !is_act(request) {
+        return None;
+    }
+    let path = request.uri().path().strip_prefix("/api/")?;
+    let asked: PageRequest = serde_json::from_slice(request.body()).unwrap_or_default();
+    let action = asked.action.and_then(|action| match serde_json::to_value(action).ok()? {
+        Value::Object(action) => action.into_iter().next().map(|(name, _)| name),
+        action => action.as_str().map(str::to_owned),
+    });
+    let hold = ["pause", "stop", "hand_back"].into_iter().find(|hold| *hold == asked.how);
+    let hold = hold.filter(|_| path == "hold");
+    Some(format!("studio/{}", action.as_deref().or(hold).unwrap_or(path)))
 }
 
 async fn route(studio: &Arc<Parts>, request: &Request<Bytes>) -> Result<Response<Body>, Refusal> {

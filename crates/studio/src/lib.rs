@@ -25,7 +25,6 @@ mod secrets;
 mod steer;
 mod suites;
 mod tickets;
-
 mod video;
 
 use std::path::{Path, PathBuf};
@@ -48,8 +47,8 @@ use screen::Screens;
 use secrets::SecretForms;
 use steer::Questions;
 use tickets::Tickets;
-
 use video::Videos;
+
 /// The body of a response: parts as they come.
 pub type Body = BoxStream<'static, Bytes>;
 
@@ -89,6 +88,7 @@ struct Parts {
     feed: Arc<Feed>,
     questions: Arc<Questions>,
     screens: Screens,
+    videos: Videos,
     looks: Looks,
     recordings: Recordings,
     /// Reports that are about to be opened.
@@ -96,7 +96,6 @@ struct Parts {
     secrets: Arc<SecretForms>,
     options: StudioOptions,
 }
-    videos: Videos,
 
 impl Studio {
     /// A studio for the phones of this session.
@@ -106,6 +105,7 @@ impl Studio {
         let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(Arc::clone(&session), sinks));
         Self(Arc::new(Parts {
             screens: Screens::new(Arc::clone(&session)),
+            videos: Videos::new(Arc::clone(&session)),
             questions: Arc::new(Questions::new(Arc::clone(&feed))),
             looks: Looks::default(),
             recordings: Recordings::default(),
@@ -113,7 +113,6 @@ impl Studio {
             secrets: Arc::new(SecretForms::new(options.address.clone())),
             session,
             perform,
-            videos: Videos::new(Arc::clone(&session)),
             feed,
             options,
         }))
@@ -147,6 +146,11 @@ impl Studio {
     /// Answers such a form.
     pub fn form(&self, path: &str, body: &[u8]) -> Response<Bytes> {
         self.0.secrets.form(path, body)
+    }
+
+    /// What a person does by this request; `None` if they only look.
+    pub fn act(&self, request: &Request<Bytes>) -> Option<String> {
+        api::act(request)
     }
 
     /// Answers a request of the page, whose path is the part below the studio's own, and whose

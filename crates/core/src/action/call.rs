@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::client::{ClientId, ClientName, Scope};
+use super::failure::Cause;
 
 /// The context of an action: its phone, its deadline, and the ways back to the caller.
 #[derive(Clone)]
@@ -235,6 +236,26 @@ pub struct SecretPage {
     pub url: String,
     /// What the user typed, or how the page ended. Dropping it closes the page.
     pub answer: BoxFuture<'static, UserAnswer>,
+}
+
+/// How an act of a person through a page ended, for the audit log: an extension of the response.
+#[derive(Debug, Clone)]
+pub struct PageAct {
+    /// The phone that was reached.
+    pub phone: Option<String>,
+    /// How it ended.
+    pub end: PageActEnd,
+}
+
+/// How an act through a page ended.
+#[derive(Debug, Clone)]
+pub enum PageActEnd {
+    /// As it was meant.
+    Done,
+    /// A rule of the page refused it.
+    Refused(&'static str),
+    /// The action failed, or was refused.
+    Failed(Cause),
 }
 
 /// Whether an answer means yes. Anything but an explicit yes means no.

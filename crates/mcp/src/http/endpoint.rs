@@ -190,8 +190,8 @@ impl McpEndpoint {
         let received = || busy.iter().for_each(BusyConnection::received);
         let response = match of_pages {
             Some(pages) => {
-                let (bytes, limits) = (&self.message_bytes, &self.limits);
-                pages::with_token(pages, request, &grant, bytes, limits, received).await
+                let (bytes, limits, log) = (&self.message_bytes, &self.limits, &self.log);
+                pages::with_token(pages, request, &grant, bytes, limits, log, received).await
             }
             None => self.dispatch(request, &grant, received).await,
         };

@@ -10,14 +10,19 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use futures::stream::{BoxStream, StreamExt as _};
+use thumbwire_core::action::{ClientName, PageAct};
 
 use super::limits::{Budget, Limits};
 use super::message;
 use super::rejection::Rejection;
+use crate::call_log::CallLog;
 use crate::grant::{Grant, Share};
 
 /// The path below which pages are.
 pub const PAGES_PATH: &str = "/studio";
+
+/// What the audit log calls the person at a page.
+const CLIENT: &str = "studio";
 
 /// The body of a page's response: parts as they come, for a live view without an end.
 pub type PageBody = BoxStream<'static, Bytes>;
@@ -35,8 +40,13 @@ pub trait Pages: Send + Sync {
     /// Answers such a form, whose fields are in the body.
     fn form(&self, path: &str, body: Bytes) -> axum::http::Response<Bytes>;
 
+    /// What a person does by this request, in place of a tool's name, for the audit log; `None` if
+    /// they only look.
+    fn act(&self, request: &axum::http::Request<Bytes>) -> Option<String>;
+
     /// Answers a request of such a page, whose path is the part below [`PAGES_PATH`] and whose
-    /// extensions have the [`Scope`](thumbwire_core::action::Scope) of its token.
+    /// extensions have the [`Scope`](thumbwire_core::action::Scope) of its token. The response to an
+    /// act has a [`PageAct`] as extension.
     async fn answer(&self, request: axum::http::Request<Bytes>) -> axum::http::Response<PageBody>;
 }
 
@@ -82,6 +92,7 @@ pub(super) async fn with_token(
     grant: &Grant,
     bytes: &Budget,
     limits: &Limits,
+    log: &CallLog,
     received: impl Fn(),
 ) -> Result<Response, Rejection> {
     let (mut parts, body) = request.into_parts();
@@ -90,6 +101,15 @@ pub(super) async fn with_token(
     let path = parts.uri.path_and_query().and_then(|it| below(it.as_str())).unwrap_or_default();
     parts.uri = path.parse().unwrap_or_else(|_| Uri::from_static("/"));
     parts.extensions.insert(grant.scope);
-    let response = pages.answer(Request::from_parts(parts, body)).await;
+    let request = Request::from_parts(parts, body);
+    let entry = pages.act(&request).map(|act| {
+        let mut entry = log.begin(&ClientName::clean(CLIENT), Some(grant.clone()));
+        entry.acts(act);
+        entry
+    });
+    let response = pages.answer(request).await;
+    if let (Some(entry), Some(act)) = (entry, response.extensions().get::<PageAct>()) {
+        entry.answered(act);
+    }
     Ok(response.map(|body| Body::from_stream(body.map(Ok::<_, Infallible>))))
 }

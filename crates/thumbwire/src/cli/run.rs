@@ -22,6 +22,8 @@ use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::session::{Session, SessionOptions};
 #[cfg(feature = "studio")]
+use thumbwire_mcp::Audit;
+#[cfg(feature = "studio")]
 use tokio_util::sync::CancellationToken;
 
 #[derive(clap::Args)]
@@ -81,7 +83,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         let studio = super::studio::studio(&session, &page, &arguments.out, context.device.clone());
         let perform = ObservedPerform::new(setup.redacted_session(), studio.events());
         let (perform, stop) = (Arc::new(perform), CancellationToken::new());
-        tokio::spawn(page.serve(&studio, &session, perform, stop));
+        tokio::spawn(page.serve(&studio, &session, perform, Audit::default(), stop));
         context.watchers.push(studio.events());
         context.ask_beside = Some(Arc::new(studio));
     }

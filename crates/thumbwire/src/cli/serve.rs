@@ -477,7 +477,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     #[cfg(feature = "studio")]
     let studio = studio.map(|(studio, page)| {
         let (perform, stop) = (Arc::clone(&perform), CancellationToken::new());
-        tokio::spawn(page.serve(&studio, &session, perform, stop));
+        tokio::spawn(page.serve(&studio, &session, perform, audit.clone(), stop));
         studio
     });
     let secret_tool = task.secret_tool();

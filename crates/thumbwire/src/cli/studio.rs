@@ -15,7 +15,7 @@ use thumbwire_core::providers::AllowedDevices;
 use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile;
 use thumbwire_mcp::http::{self, Access, Listener, PAGES_PATH, PageBody, Pages, ServedToolset};
-use thumbwire_mcp::http_token;
+use thumbwire_mcp::{Audit, http_token};
 use thumbwire_studio::{Studio, StudioOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -65,7 +65,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     tokio::spawn(session.watch_devices());
     let stop = CancellationToken::new();
     let perform = Arc::new(ObservedPerform::new(Arc::clone(&session), studio.events()));
-    let mut serving = page.serve(&studio, &session, perform, stop.clone());
+    let mut serving = page.serve(&studio, &session, perform, Audit::default(), stop.clone());
     let mut shutdown = ShutdownSignal::new();
     let served = tokio::select! {
         served = &mut serving => served,
@@ -89,11 +89,11 @@ pub(super) fn studio(
         folder: out.to_owned(),
         address: page.address.clone(),
         device,
-        clock: jiff::Timestamp::now,
         make_skill: |recording, goal| {
             let skill = Skill::learn(&[recorded(recording, Some(goal))?], None)?;
             Ok((skill.name.clone(), skill.to_text()))
         },
+        clock: jiff::Timestamp::now,
     };
     Studio::new(Arc::clone(session), options)
 }
@@ -133,10 +133,12 @@ impl StudioPage {
         studio: &Studio,
         session: &Arc<Session>,
         perform: Arc<dyn Perform>,
+        audit: Audit,
         stop: CancellationToken,
     ) -> BoxFuture<'static, io::Result<()>> {
         let served = ServedToolset::new(Arc::new(mobile::toolset()), perform)
             .with_client_watch(Arc::clone(session) as _)
+            .with_audit(audit)
             .with_pages(Arc::new(StudioPages(studio.clone())));
         http::serve(self.listener, served, self.access, stop)
     }
@@ -149,6 +151,10 @@ struct StudioPages(Studio);
 impl Pages for StudioPages {
     fn file(&self, path: &str) -> Option<::http::Response<Bytes>> {
         self.0.file(path)
+    }
+
+    fn act(&self, request: &::http::Request<Bytes>) -> Option<String> {
+        self.0.act(request)
     }
 
     fn takes_form(&self, path: &str) -> bool {

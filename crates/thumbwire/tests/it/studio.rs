@@ -188,6 +188,38 @@ fn a_person_pauses_a_client_acts_and_hands_back() {
 }
 
 #[test]
+fn what_a_person_does_is_in_the_audit_log_without_its_words() {
+    let out = folder("audit");
+    let log = out.join("audit.jsonl");
+    let mut command = thumbwire();
+    command.args(["serve", "--device", "virtual", "--studio", "127.0.0.1:0", "--audit"]).arg(&log);
+    let (client, stderr) = McpProcess::spawn_with_stderr(&mut command);
+    let page = Page::of(stderr);
+    page.post("look", json!({}));
+    page.post("act", json!({ "action": { "press": "HOME" } }));
+    let typing = json!({ "text": "hunter2", "clear": false, "submit": false });
+    page.post("hold", json!({ "how": "pause" }));
+    page.post("hold", json!({ "how": "hand_back" }));
+    for (path, body) in [
+        ("act", json!({ "device": "virtual", "action": { "type": typing } })),
+        ("act", json!({ "device": "hunter2", "action": { "press": "HOME" } })),
+        ("act", json!({ "device": "virtual", "action": { "clear_data": "com.android.notes" } })),
+        ("answer", json!({ "question": 7, "text": "hunter2" })),
+    ] {
+        assert_ne!(page.send(path, Some(body), &page.token).0, 200);
+    }
+    client.close();
+    let text = fs::read_to_string(log).unwrap();
+    assert!(!text.contains("hunter2"), "{text}");
+    let lines = text.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let fields = ["client", "transport", "phone", "tool", "outcome", "code"];
+        fields.map(|field| line[field].as_str().unwrap_or("-").to_owned()).join(" ")
+    });
+    insta::assert_snapshot!("audited_acts", lines.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
 fn what_a_hand_does_becomes_a_flow_that_passes() {
     let out = folder("recording");
     let (_program, page) = studio(&out);
@@ -216,6 +248,25 @@ fn what_a_hand_does_becomes_a_flow_that_passes() {
     test.arg("test").arg(&file).args(["--device", "virtual", "--out"]).arg(&out);
     let output = test.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+
+    let goal = "Add a note with the title \"Grüße 漢字\".";
+    let skill = page.post("export", json!({ "as": "skill", "text": goal }));
+    let (name, text) = (skill["name"].as_str().unwrap(), skill["text"].as_str().unwrap());
+    let date = regex_lite::Regex::new("(studio-[0-9-]+-[0-9a-f]+|date: .*)").unwrap();
+    insta::assert_snapshot!("recorded_skill", date.replace_all(text, "…"));
+    let skills = out.join("skills");
+    fs::create_dir_all(&skills).unwrap();
+    fs::write(skills.join(name), text).unwrap();
+    let listed = thumbwire().args(["skill", "list"]).arg(&skills).output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("Add a note with the title \"{TITLE}\"."), "{listed}");
+    // Followed without a model, with another title.
+    let mut run = thumbwire();
+    run.args(["run", "--device", "virtual", "--no-ask", "--skills"]).arg(&skills);
+    run.arg("--out").arg(&out).arg("Add a note with the title \"Milk\".");
+    let output = run.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// All files below a folder that contain this text.
@@ -237,6 +288,27 @@ fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
 
 #[test]
 fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
+    for revision in ["2025-11-25", BETWEEN_REQUESTS] {
+        ask_for_a_secret(revision);
+    }
+}
+
+/// The revision in which a call's request ends with the question.
+const BETWEEN_REQUESTS: &str = "2026-07-28";
+
+/// The parameters of a request in this revision, of a client that opens addresses.
+fn of_client(revision: &str, params: Value) -> Value {
+    if revision != BETWEEN_REQUESTS {
+        return params;
+    }
+    let mut params = with_meta(params);
+    let meta = &mut params["_meta"];
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": { "url": {} } });
+    meta["io.modelcontextprotocol/clientInfo"]["name"] = "helpful".into();
+    params
+}
+
+fn ask_for_a_secret(revision: &str) {
     const SECRET: &str = "Tr0mbone-7713";
     let out = folder(&format!("secret-{revision}"));
     let mut command = thumbwire();
@@ -248,25 +320,6 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
     let page = Page::of_logged(stderr, &log);
     if revision != BETWEEN_REQUESTS {
         let capabilities = json!({ "elicitation": { "url": {} } });
-
-    let goal = "Add a note with the title \"Grüße 漢字\".";
-    let skill = page.post("export", json!({ "as": "skill", "text": goal }));
-    let (name, text) = (skill["name"].as_str().unwrap(), skill["text"].as_str().unwrap());
-    let date = regex_lite::Regex::new("(studio-[0-9-]+-[0-9a-f]+|date: .*)").unwrap();
-    insta::assert_snapshot!("recorded_skill", date.replace_all(text, "…"));
-    let skills = out.join("skills");
-    fs::create_dir_all(&skills).unwrap();
-    fs::write(skills.join(name), text).unwrap();
-    let listed = thumbwire().args(["skill", "list"]).arg(&skills).output().unwrap();
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    assert!(listed.contains("Add a note with the title \"{TITLE}\"."), "{listed}");
-    // Followed without a model, with another title.
-    let mut run = thumbwire();
-    run.args(["run", "--device", "virtual", "--no-ask", "--skills"]).arg(&skills);
-    run.arg("--out").arg(&out).arg("Add a note with the title \"Milk\".");
-    let output = run.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
         let info = json!({ "name": "helpful", "version": "0" });
         let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info });
         client.request("initialize", params);
@@ -324,27 +377,6 @@ fn a_secret_goes_from_its_page_to_the_phone_and_nowhere_else() {
     assert_eq!(files_with(&out, "mobile_ask_secret"), [out.join("audit.jsonl")]);
 }
 
-    for revision in ["2025-11-25", BETWEEN_REQUESTS] {
-        ask_for_a_secret(revision);
-    }
-}
-
-/// The revision in which a call's request ends with the question.
-const BETWEEN_REQUESTS: &str = "2026-07-28";
-
-/// The parameters of a request in this revision, of a client that opens addresses.
-fn of_client(revision: &str, params: Value) -> Value {
-    if revision != BETWEEN_REQUESTS {
-        return params;
-    }
-    let mut params = with_meta(params);
-    let meta = &mut params["_meta"];
-    meta["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": { "url": {} } });
-    meta["io.modelcontextprotocol/clientInfo"]["name"] = "helpful".into();
-    params
-}
-
-fn ask_for_a_secret(revision: &str) {
 #[test]
 fn requests_need_the_token_and_do_what_a_hand_does() {
     let out = folder("requests");
@@ -390,6 +422,8 @@ fn the_page_works_in_a_browser() {
         .arg(out.join("recorded.yaml"))
         .args(["--device", "virtual", "--out"])
         .arg(&out);
+    let skill = thumbwire().args(["skill", "check"]).arg(out.join("skill.yaml")).output().unwrap();
+    assert!(skill.status.success(), "{skill:?}");
     let output = test.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
@@ -417,5 +451,3 @@ fn a_client_is_steered_in_a_browser() {
     assert!(status.success());
     client.close();
 }
-    let skill = thumbwire().args(["skill", "check"]).arg(out.join("skill.yaml")).output().unwrap();
-    assert!(skill.status.success(), "{skill:?}");
