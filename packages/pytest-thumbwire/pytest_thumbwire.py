@@ -55,8 +55,11 @@ def virtual_phone(request):
 @pytest.fixture
 def phone_tools(virtual_phone):
     """Calls an MCP tool on the test's phone: `phone_tools("mobile_tap", x=540, y=1180)`."""
-    from anyio.from_thread import start_blocking_portal
-    from mcp import Client, StdioServerParameters
+    try:
+        from anyio.from_thread import start_blocking_portal
+        from mcp import Client, StdioServerParameters
+    except ImportError as error:
+        pytest.fail(f"phone_tools needs an MCP client ({error}): pip install 'pytest-thumbwire[mcp]'", pytrace=False)
 
     address = f"http://{virtual_phone.address}" if virtual_phone.is_ios else virtual_phone.address
     server = StdioServerParameters(command=program(), args=["serve", "--device", address])

@@ -418,7 +418,7 @@ fn banned_crates_are_not_in_the_lock_file() {
 /// The pages for people, by path from the workspace root, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut pages = Vec::new();
-    let mut folders = ["", "changelog"].map(|folder| root().join(folder)).to_vec();
+    let mut folders = ["", "changelog", "packages"].map(|folder| root().join(folder)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
