@@ -32,7 +32,7 @@ impl Flow {
         }
         warnings.extend(summarized(
             self.steps().filter(|step| is_tap_by_text(step)),
-            "taps an element that only a text describes; an `id` survives translation",
+            "taps an element that only a text describes; an `id` survives translation; `thumbwire screen --full` shows ids",
         ));
         let travels = |step: &&FlowStep| matches!(step.kind, StepKind::Act(Action::SetLocation(_)));
         let travels: Vec<&SourceLocation> =
@@ -114,7 +114,7 @@ mod tests {
             "13: Maestro evaluates only what is in `${…}`: this `evalScript` does nothing",
             "14: unknown parameter in `${NAME}`: define it in `env` or with --param",
             "4: nothing uses `UNUSED`",
-            "6: taps an element that only a text describes; an `id` survives translation (and 1 more in this file)",
+            "6: taps an element that only a text describes; an `id` survives translation; `thumbwire screen --full` shows ids (and 1 more in this file)",
             "9: waits by time; `extendedWaitUntil` waits for what is meant",
             "10: Maestro passes over `id` of `inputText`",
         ];

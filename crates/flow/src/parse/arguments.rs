@@ -13,6 +13,8 @@ use crate::yaml::{Value, ValueKind};
 pub(super) struct Arguments<'a> {
     /// The command's name.
     pub(super) name: &'static str,
+    /// What follows the name in the shortest form of the command; empty if that is the name alone.
+    pub(super) form: &'static str,
     /// Its name as in the file, in backticks.
     pub(super) of: String,
     /// Its value; empty for a command that is only a word.
@@ -30,6 +32,7 @@ impl<'a> Arguments<'a> {
     /// The text that the command has as its value, or under this key.
     pub(super) fn text(&mut self, key: &'static str, context: &mut ParseContext) -> Option<String> {
         match &mut self.map {
+            None if self.value.kind == ValueKind::Null => self.report_value(context),
             None => value::nonempty_text(self.value, &self.of, context),
             Some(map) => {
                 let text = map.text(key, context);
@@ -52,6 +55,7 @@ impl<'a> Arguments<'a> {
     /// The element that the command has as its value, or describes by its keys.
     pub(super) fn element(&mut self, context: &mut ParseContext) -> Option<Box<ElementPattern>> {
         match &mut self.map {
+            None if !matches!(self.value.kind, ValueKind::Text(_)) => self.report_value(context),
             None => element(self.value, &self.of, context),
             Some(map) => element_keys(map, &self.of, context),
         }
@@ -60,9 +64,16 @@ impl<'a> Arguments<'a> {
     /// The keys of the command, which must be a map.
     pub(super) fn keys(&mut self, context: &mut ParseContext) -> Option<&mut MapReader<'a>> {
         if self.map.is_none() {
-            let what = format!("{} must be a map (`key: value`)", self.of);
-            context.error(&self.value.at, what);
+            return self.report_value(context);
         }
         self.map.as_mut()
+    }
+
+    /// Reports that the command does not take its value, with one that it takes.
+    fn report_value<T>(&self, context: &mut ParseContext) -> Option<T> {
+        let Self { name, form, of, value, .. } = self;
+        let what = format!("{of} does not take {}; write `{name}{form}`", value.kind());
+        context.error(&value.at, what);
+        None
     }
 }

@@ -16,7 +16,7 @@ use thumbwire_core::action::Action;
 
 /// How a command becomes a step.
 #[derive(Clone, Copy)]
-enum Parser {
+pub(super) enum Parser {
     /// It is always the same step.
     Word(fn() -> StepKind),
     /// It depends on its arguments.
@@ -27,74 +27,76 @@ enum Parser {
 
 use Parser::{Nesting, Simple, Word};
 
-/// The commands: Maestro's, then ours.
-const COMMANDS: [(&str, Parser); 65] = [
-    ("launchApp", Simple(app::launch)),
-    ("stopApp", Simple(app::stop)),
-    ("killApp", Simple(app::stop)),
-    ("clearState", Simple(app::clear_state)),
-    ("clearKeychain", Word(|| StepKind::ClearKeychain)),
-    ("setPermissions", Simple(app::set_permissions)),
-    ("openLink", Simple(app::open_link)),
-    ("setLocation", Simple(app::set_location)),
-    ("travel", Simple(app::travel)),
-    ("tapOn", Simple(gesture::tap)),
-    ("doubleTapOn", Simple(gesture::double_tap)),
-    ("longPressOn", Simple(gesture::long_press)),
-    ("swipe", Simple(gesture::swipe)),
-    ("scroll", Word(gesture::scroll)),
-    ("scrollUntilVisible", Simple(gesture::scroll_until_visible)),
-    ("back", Word(gesture::back)),
-    ("pressKey", Simple(gesture::press_key)),
-    ("hideKeyboard", Word(|| StepKind::HideKeyboard)),
-    ("hide keyboard", Word(|| StepKind::HideKeyboard)),
-    ("addMedia", Simple(app::add_media)),
-    ("setAirplaneMode", Simple(app::system_setting)),
-    ("toggleAirplaneMode", Simple(app::system_setting)),
-    ("setDarkMode", Simple(app::system_setting)),
-    ("toggleDarkMode", Simple(app::system_setting)),
-    ("assertDarkMode", Simple(app::system_setting)),
-    ("assertLightMode", Simple(app::system_setting)),
-    ("setOrientation", Simple(gesture::set_orientation)),
-    ("inputText", Simple(text::input)),
-    ("inputRandomText", Simple(text::input_random)),
-    ("inputRandomNumber", Simple(text::input_random)),
-    ("inputRandomEmail", Simple(text::input_random)),
-    ("inputRandomPersonName", Simple(text::input_random)),
-    ("inputRandomCityName", Simple(text::input_random)),
-    ("inputRandomCountryName", Simple(text::input_random)),
-    ("inputRandomColorName", Simple(text::input_random)),
-    ("eraseText", Simple(text::erase)),
-    ("copyTextFrom", Simple(text::copy)),
-    ("pasteText", Word(|| StepKind::Paste)),
-    ("setClipboard", Simple(text::set_clipboard)),
-    ("assertVisible", Simple(assertion::visible)),
-    ("assertNotVisible", Simple(assertion::not_visible)),
-    ("assertTrue", Simple(assertion::is_true)),
-    ("extendedWaitUntil", Simple(assertion::wait_until)),
-    ("waitForAnimationToEnd", Simple(assertion::wait_for_animation)),
-    ("assertScreenshot", Simple(assertion::golden)),
-    ("takeScreenshot", Simple(assertion::screenshot)),
-    ("startRecording", Simple(assertion::start_recording)),
-    ("stopRecording", Word(assertion::stop_recording)),
-    ("runFlow", Nesting(control::run_flow)),
-    ("repeat", Nesting(control::repeat)),
-    ("retry", Nesting(control::retry)),
-    ("runScript", Nesting(control::run_script)),
-    ("evalScript", Simple(control::eval_script)),
-    ("action", Simple(gesture::action)),
-    ("assertApp", Simple(assertion::app)),
-    ("assertCount", Simple(assertion::element_count)),
-    ("assertDeviceClipboard", Simple(assertion::device_clipboard)),
-    ("assertState", Simple(assertion::state)),
-    ("case", Simple(control::misplaced_case)),
-    ("goal", Simple(control::goal)),
-    ("installApp", Simple(app::install)),
-    ("pasteDeviceClipboard", Word(|| StepKind::PasteDeviceClipboard)),
-    ("setDeviceClipboard", Simple(text::set_device_clipboard)),
-    ("unlock", Word(|| StepKind::Act(Action::Unlock))),
-    ("wait", Simple(assertion::wait)),
+/// The commands: Maestro's, then ours; each with the shortest value that it takes.
+pub(super) const COMMANDS: [(&str, &str, Parser); 65] = [
+    ("launchApp", "", Simple(app::launch)),
+    ("stopApp", "", Simple(app::stop)),
+    ("killApp", "", Simple(app::stop)),
+    ("clearState", "", Simple(app::clear_state)),
+    ("clearKeychain", "", Word(|| StepKind::ClearKeychain)),
+    ("setPermissions", ": { permissions: { camera: deny } }", Simple(app::set_permissions)),
+    ("openLink", ": https://example.com", Simple(app::open_link)),
+    ("setLocation", ": { latitude: 48.86, longitude: 2.29 }", Simple(app::set_location)),
+    ("travel", ": { points: [\"48.86, 2.29\", \"48.87, 2.31\"] }", Simple(app::travel)),
+    ("tapOn", ": Text", Simple(gesture::tap)),
+    ("doubleTapOn", ": Text", Simple(gesture::double_tap)),
+    ("longPressOn", ": Text", Simple(gesture::long_press)),
+    ("swipe", ": { direction: UP }", Simple(gesture::swipe)),
+    ("scroll", "", Word(gesture::scroll)),
+    ("scrollUntilVisible", ": { element: Text }", Simple(gesture::scroll_until_visible)),
+    ("back", "", Word(gesture::back)),
+    ("pressKey", ": Enter", Simple(gesture::press_key)),
+    ("hideKeyboard", "", Word(|| StepKind::HideKeyboard)),
+    ("hide keyboard", "", Word(|| StepKind::HideKeyboard)),
+    ("addMedia", ": [photo.png]", Simple(app::add_media)),
+    ("setAirplaneMode", "", Simple(app::system_setting)),
+    ("toggleAirplaneMode", "", Simple(app::system_setting)),
+    ("setDarkMode", "", Simple(app::system_setting)),
+    ("toggleDarkMode", "", Simple(app::system_setting)),
+    ("assertDarkMode", "", Simple(app::system_setting)),
+    ("assertLightMode", "", Simple(app::system_setting)),
+    ("setOrientation", ": LANDSCAPE_LEFT", Simple(gesture::set_orientation)),
+    ("inputText", ": text", Simple(text::input)),
+    ("inputRandomText", "", Simple(text::input_random)),
+    ("inputRandomNumber", "", Simple(text::input_random)),
+    ("inputRandomEmail", "", Simple(text::input_random)),
+    ("inputRandomPersonName", "", Simple(text::input_random)),
+    ("inputRandomCityName", "", Simple(text::input_random)),
+    ("inputRandomCountryName", "", Simple(text::input_random)),
+    ("inputRandomColorName", "", Simple(text::input_random)),
+    ("eraseText", "", Simple(text::erase)),
+    ("copyTextFrom", ": Text", Simple(text::copy)),
+    ("pasteText", "", Word(|| StepKind::Paste)),
+    ("setClipboard", ": text", Simple(text::set_clipboard)),
+    ("assertVisible", ": Text", Simple(assertion::visible)),
+    ("assertNotVisible", ": Text", Simple(assertion::not_visible)),
+    ("assertTrue", ": ${output.count > 1}", Simple(assertion::is_true)),
+    ("extendedWaitUntil", ": { visible: Text, timeout: 30000 }", Simple(assertion::wait_until)),
+    ("waitForAnimationToEnd", "", Simple(assertion::wait_for_animation)),
+    ("assertScreenshot", ": goldens/home", Simple(assertion::golden)),
+    ("takeScreenshot", ": name", Simple(assertion::screenshot)),
+    ("startRecording", ": name", Simple(assertion::start_recording)),
+    ("stopRecording", "", Word(assertion::stop_recording)),
+    ("runFlow", ": login.yaml", Nesting(control::run_flow)),
+    ("repeat", ": { times: 3, commands: [back] }", Nesting(control::repeat)),
+    ("retry", ": { maxRetries: 2, commands: [back] }", Nesting(control::retry)),
+    ("runScript", ": user.js", Nesting(control::run_script)),
+    ("evalScript", ": ${output.count = 1}", Simple(control::eval_script)),
+    ("action", "", Simple(gesture::action)),
+    ("assertApp", ": com.example.app", Simple(assertion::app)),
+    ("assertCount", ": { element: Text, count: 2 }", Simple(assertion::element_count)),
+    ("assertDeviceClipboard", ": text", Simple(assertion::device_clipboard)),
+    ("assertState", ": { element: Text, checked: true }", Simple(assertion::state)),
+    ("case", "", Simple(control::misplaced_case)),
+    ("goal", ": what to reach", Simple(control::goal)),
+    ("installApp", ": app.apk", Simple(app::install)),
+    ("pasteDeviceClipboard", "", Word(|| StepKind::PasteDeviceClipboard)),
+    ("setDeviceClipboard", ": text", Simple(text::set_device_clipboard)),
+    ("unlock", "", Word(|| StepKind::Act(Action::Unlock))),
+    ("wait", ": 500", Simple(assertion::wait)),
 ];
+
+const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/flows.md");
 
 /// Commands that are not supported, and what to do instead.
 const REFUSED: [(&str, &str); 3] = [
@@ -182,9 +184,9 @@ impl Reader<'_> {
             }
         };
         let refused = REFUSED.into_iter().find(|(name, _)| *name == word);
-        let refused = refused.map(|(name, _)| (name, Simple(refuse)));
-        let known = COMMANDS.into_iter().find(|(name, _)| *name == word).or(refused);
-        let Some((name, parser)) = known else {
+        let refused = refused.map(|(name, _)| (name, "", Simple(refuse)));
+        let known = COMMANDS.into_iter().find(|(name, ..)| *name == word).or(refused);
+        let Some((name, form, parser)) = known else {
             unknown(word, at, context);
             return None;
         };
@@ -203,7 +205,7 @@ impl Reader<'_> {
         let keyed = Value { at: at.clone(), kind: ValueKind::Null };
         let inner = if inner.kind == ValueKind::Null { &keyed } else { inner };
         let mut arguments =
-            Arguments { name, of, value: inner, map, scope, timeout: None, retry: 0 };
+            Arguments { name, form, of, value: inner, map, scope, timeout: None, retry: 0 };
         context.has_optional_element = false;
         let kind = match parser {
             Word(step) => {
@@ -249,10 +251,10 @@ fn refuse(arguments: &mut Arguments<'_>, _: &mut ParseContext) -> Option<StepKin
 }
 
 fn unknown(word: &str, at: &SourceLocation, context: &mut ParseContext) {
-    let hint = nearest(word, COMMANDS.into_iter().map(|(name, _)| name));
+    let hint = nearest(word, COMMANDS.into_iter().map(|(name, ..)| name));
     let hint = match hint {
         Some(_) => suggestion(hint),
-        None => "; docs/flows.md lists the commands".into(),
+        None => format!("; {PAGE} lists the commands"),
     };
     context.error(at, format!("unknown command `{word}`{hint}"));
 }

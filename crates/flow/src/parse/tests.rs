@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thumbwire_device::Platform;
 
+use super::command::COMMANDS;
 use crate::plan::{Case, CrashScope, Flow, FlowStep, StepKind};
 use crate::{FlowError, read};
 
@@ -110,6 +111,39 @@ fn public_flows_are_read() {
     let other: Vec<&String> = needs.iter().filter(|need| !known(need)).collect();
     let is_given = |need: &&String| need.contains("`${replays");
     assert!(other.iter().all(is_given), "{other:?}");
+}
+
+/// The commands of a page's tables that have a value, as in `` `swipe: { direction: UP }` ``.
+fn documented_forms(page: &str) -> Vec<&str> {
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let quoted = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+    let is_command = |text: &&str| {
+        text.split_once(": ").is_some_and(|(name, _)| COMMANDS.iter().any(|it| it.0 == name))
+    };
+    quoted.filter(is_command).collect()
+}
+
+#[test]
+fn shortest_form_of_every_command_is_read_and_documented() {
+    let page = include_str!("../../../../docs/flows.md");
+    let (_, section) = page.split_once("\n## Commands").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    for (name, form, _) in COMMANDS {
+        // An old name, an old way, and what is only read at the top.
+        if ["hide keyboard", "action", "case"].contains(&name) {
+            continue;
+        }
+        let form = format!("{name}{form}");
+        assert!(section.contains(&format!("`{form}`")), "docs/flows.md lacks `{form}`");
+    }
+    let forms = documented_forms(section);
+    assert!(forms.len() >= 30, "{forms:?}");
+    for form in &forms {
+        flow(&format!("- {form}\n")).unwrap_or_else(|errors| panic!("{form}: {errors:?}"));
+    }
+    let skill = documented_forms(include_str!("../../../../skills/thumbwire-flows/SKILL.md"));
+    let unknown: Vec<_> = skill.iter().filter(|form| !forms.contains(form)).collect();
+    assert!(skill.len() >= 10 && unknown.is_empty(), "docs/flows.md lacks {unknown:?}");
 }
 
 #[test]
@@ -327,7 +361,7 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
             "3:10: `tapOn` needs an element",
             "3:12: unknown key `txt` in `tapOn`; did you mean `text`?",
             "4:10: `tapOn`: looking ahead or behind",
-            "5:3: `tapOn` must be a map",
+            "5:3: `tapOn` does not take an empty value; write `tapOn: Text`",
             "6:21: unknown key `indx` in `tapOn`; did you mean `index`?",
         ],
     );
