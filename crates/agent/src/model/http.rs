@@ -200,6 +200,13 @@ pub(super) fn root_cause(error: &reqwest::Error) -> String {
     }
 }
 
+/// Whether the address of a name was not found. Only hyper's text says so.
+pub(super) fn is_unresolved(error: &reqwest::Error) -> bool {
+    let error: &dyn std::error::Error = error;
+    std::iter::successors(Some(error), |error| error.source())
+        .any(|error| error.to_string().starts_with("dns error"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::backoff;
 use super::error::{self, RequestError, Retry};
-use super::http::{Endpoint, root_cause};
+use super::http::{Endpoint, is_unresolved, root_cause};
 use super::image::{self, Limits};
 use super::price::Price;
 use super::sse::SseParser;
@@ -597,9 +597,11 @@ fn unzipped(body: Vec<u8>, max: usize) -> Result<Vec<u8>, RequestError> {
 fn unreached(error: &reqwest::Error) -> RequestError {
     let reason = root_cause(error);
     if error.is_connect() {
-        RequestError::transient(format!(
-            "cannot connect: {reason}. Check the base URL, and that the server is running."
-        ))
+        let next = match is_unresolved(error) {
+            true => "Check the network, the name in the base URL, and HTTPS_PROXY behind a proxy",
+            false => "Check the base URL, and that the server is running",
+        };
+        RequestError::transient(format!("cannot connect: {reason}. {next}."))
     } else {
         RequestError::transient(format!("the request failed: {reason}."))
     }

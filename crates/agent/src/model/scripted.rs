@@ -14,6 +14,8 @@ use super::{ContentPart, ToolCall, ToolCallMode, ToolResult, ToolSupport};
 use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
 use thumbwire_core::action::Call;
 
+const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/models.md");
+
 /// More entries than any run needs.
 const MAX_ENTRIES: usize = 10_000;
 
@@ -104,7 +106,7 @@ impl ScriptedModel {
     pub fn read(name: &str, text: &str, price: Option<Price>) -> Result<Self, String> {
         let wrong = |number: usize, reason: &dyn std::fmt::Display| {
             format!(
-                "the script {name}, entry {number}: {reason}; an entry is {{\"reply\": \"…\"}}, see docs/models.md"
+                "the script {name}, entry {number}: {reason}; an entry is {{\"reply\": \"…\"}}, see {PAGE}"
             )
         };
         let text = text.trim_start_matches('\u{feff}').trim();
@@ -132,7 +134,7 @@ impl ScriptedModel {
         }
         if entries.is_empty() {
             return Err(format!(
-                "the script {name} is empty; write one reply per line, see docs/models.md"
+                "the script {name} is empty; write one reply per line, see {PAGE}"
             ));
         }
         let tool_calls = ToolCallMode::Auto;

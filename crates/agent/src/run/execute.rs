@@ -328,7 +328,12 @@ async fn judge(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     if !claim.actions.is_empty() {
         let _ = step.phone.request(request::Wait(SETTLING), SETTLING * 4).await;
     }
-    let not_judged = |reason: &str| PhaseError(format!("the claim was not judged: {reason}"));
+    let watch = step.watch;
+    let not_judged = |reason: &str| {
+        let text = format!("the claim was not judged: {reason}");
+        AgentEvent::AnomalyFound(text.clone()).send(watch);
+        PhaseError(text)
+    };
     let screen = collect::read_again(step).await.map_err(|failed| not_judged(&failed.0))?;
     let observation = decide::observation(step, &screen);
     let judging = step.policy.judge(&observation, &claim, step.call, step.watch);

@@ -373,6 +373,17 @@ async fn unreachable_server_is_reported_with_its_url() {
     assert!(!failed.reason.contains("other") && failed.usage.retries == 2, "{failed:?}");
 }
 
+#[tokio::test]
+async fn name_without_an_address_is_a_matter_of_the_network() {
+    // Too long for a name, so that nobody is asked for it.
+    let base_url = Some(format!("http://{}.example/v1", "a".repeat(64)));
+    let patience = RequestTimeouts { retries: 0, ..RequestTimeouts::default() };
+    let settings = Settings { base_url, patience, ..Settings::default() };
+    let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    let reason = ask(&*model, None).await.0.unwrap_err().reason;
+    assert!(reason.contains("Check the network") && reason.contains("HTTPS_PROXY"), "{reason}");
+}
+
 /// The proxy learns the target and nothing else: the key goes through the tunnel only.
 #[tokio::test]
 async fn proxy_gets_a_connect_request_without_the_key() {
