@@ -522,7 +522,7 @@ fn keep_files_private() {
 async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
     match verb {
         CliCommand::Serve(arguments) => serve::run(*arguments, config).await,
-        CliCommand::Mcp(arguments) => mcp::run(arguments).await,
+        CliCommand::Mcp(arguments) => mcp::run(arguments, config).await,
         #[cfg(feature = "agent")]
         CliCommand::Run(arguments) => run::run(*arguments, config).await,
         #[cfg(feature = "agent")]

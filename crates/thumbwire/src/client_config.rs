@@ -36,6 +36,19 @@ pub struct SettingsFolders {
     pub settings: PathBuf,
 }
 
+impl SettingsFolders {
+    /// Removes this folder and those above it, as far as nothing is in them. The folders of the
+    /// user stay.
+    pub fn remove_empty(&self, folder: &Path) {
+        let is_ours = |folder: &&Path| **folder != self.home && **folder != self.settings;
+        for folder in folder.ancestors().take_while(is_ours) {
+            if std::fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+    }
+}
+
 /// A server to be started by a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StdioServer {

@@ -189,6 +189,22 @@ pub fn program_file() -> std::io::Result<PathBuf> {
     env::current_exe()
 }
 
+/// A file that starts this program for good: the link to it in a folder of the `PATH`, which
+/// installers such as pipx keep while they move the program; else the program's own.
+///
+/// # Errors
+/// The system's.
+pub fn lasting_program_file() -> std::io::Result<PathBuf> {
+    let program = program_file()?;
+    let (Some(name), Ok(real)) = (program.file_name(), program.canonicalize()) else {
+        return Ok(program);
+    };
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let links = env::split_paths(&folders).map(|folder| folder.join(name));
+    let mut links = links.filter(|link| link.is_absolute());
+    Ok(links.find(|link| link.canonicalize().is_ok_and(|it| it == real)).unwrap_or(program))
+}
+
 /// The folders of the user in which other programs keep their settings; `None` without a home
 /// directory.
 pub fn settings_folders() -> Option<SettingsFolders> {

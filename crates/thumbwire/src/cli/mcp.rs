@@ -7,9 +7,10 @@ use thumbwire_base::files;
 use thumbwire_core::action::{Question, UserAnswer, agrees};
 
 use super::one_of::one_of;
-use super::{CliError, print, terminal_prompt};
+use super::{CliError, phones, print, terminal_prompt};
 use crate::client_config::{Client, StdioServer, changed_lines, shown};
-use crate::config;
+use crate::config::{self, Config};
+use crate::shell_quote::shell_quote;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -45,7 +46,7 @@ struct Entry {
     #[arg(value_parser = one_of(Client::ALL))]
     client: Client,
     /// Name of the server in the client
-    #[arg(long, value_name = "NAME", default_value = "phone")]
+    #[arg(long, value_name = "NAME", default_value = NAME)]
     name: String,
     /// Configuration file, such as that of a project [default: the user's own]
     #[arg(long, value_name = "FILE")]
@@ -55,15 +56,20 @@ struct Entry {
     yes: bool,
 }
 
+/// Name of the server, if no other is given.
+const NAME: &str = "phone";
+
 /// The largest configuration file, in bytes. Claude Code keeps its history in its own.
 const MAX_FILE: u64 = 64 << 20;
 
-pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Install { entry, device, print: only_print } => {
             let (file, label, before) = entry.read()?;
+            let is_any = device.is_empty();
             let devices = device.into_iter().flat_map(|id| ["--device".to_owned(), id]);
-            let program = config::program_file().map_err(|error| failed(&error.to_string()))?;
+            let program =
+                config::lasting_program_file().map_err(|error| failed(&error.to_string()))?;
             let server = StdioServer {
                 command: program.display().to_string(),
                 arguments: std::iter::once("serve".to_owned()).chain(devices).collect(),
@@ -76,13 +82,17 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
                 return Ok(0);
             }
             print(&format!("{label}:\n{}", changed_lines(&text, &after)))?;
-            if only_print || !entry.agreed(&label).await? {
+            if is_any && phones(config, []).list().await.is_empty() {
+                print("No phone is connected now; `--device virtual` tries it without one\n")?;
+            }
+            if only_print || !entry.agreed(&format!("Write {label}?")).await? {
                 return Ok(0);
             }
             let written = files::make_folder_of(&file);
             let written = written.and_then(|()| files::write(&file, after.as_bytes()));
             written.map_err(|error| failed(&format!("{label}: {error}")))?;
-            print("written; restart the client. `thumbwire mcp uninstall` takes it back\n")?;
+            let back = entry.uninstall_command();
+            print(&format!("written; restart the client. `{back}` takes it back\n"))?;
         }
         Verb::Uninstall { entry } => {
             let (file, label, before) = entry.read()?;
@@ -94,15 +104,23 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
                 return Ok(0);
             };
             print(&format!("{label}:\n{}", changed_lines(&before, &after)))?;
-            if !entry.agreed(&label).await? {
+            let is_empty = after.is_empty();
+            let question = format!("{} {label}?", if is_empty { "Delete" } else { "Write" });
+            if !entry.agreed(&question).await? {
                 return Ok(0);
             }
-            let done = match after.is_empty() {
+            let done = match is_empty {
                 true => std::fs::remove_file(&file),
                 false => files::write(&file, after.as_bytes()),
             };
             done.map_err(|error| failed(&format!("{label}: {error}")))?;
-            print("written\n")?;
+            if is_empty
+                && entry.to.is_none()
+                && let (Some(folders), Some(folder)) = (config::settings_folders(), file.parent())
+            {
+                folders.remove_empty(folder);
+            }
+            print(if is_empty { "deleted\n" } else { "written\n" })?;
         }
     }
     Ok(0)
@@ -126,17 +144,33 @@ impl Entry {
         Ok((file, label, text))
     }
 
-    /// Asks whether to write, unless that was said before.
-    async fn agreed(&self, label: &str) -> Result<bool, CliError> {
+    /// Asks whether to do it, unless that was said before.
+    async fn agreed(&self, question: &str) -> Result<bool, CliError> {
         if self.yes {
             return Ok(true);
         }
-        if !terminal_prompt::is_there() {
-            return Err(CliError::usage("there is no terminal to ask at: add --yes, or --print"));
+        let question = Question::yes_or_no(question.to_owned());
+        match terminal_prompt::person(None).ask(&question).await {
+            UserAnswer::Text(answer) if agrees(&answer) => Ok(true),
+            UserAnswer::NoUser => {
+                Err(CliError::usage("nobody answered, and nothing was changed; --yes does not ask"))
+            }
+            _ => print("nothing was changed\n").map(|()| false),
         }
-        let question = Question::yes_or_no(format!("Write {label}?"));
-        let answer = terminal_prompt::person(None).ask(&question).await;
-        Ok(matches!(answer, UserAnswer::Text(answer) if agrees(&answer)))
+    }
+
+    /// The command that takes the server out again.
+    fn uninstall_command(&self) -> String {
+        let client = Client::ALL.iter().find(|(_, client)| *client == self.client);
+        let mut words = vec![format!("{} mcp uninstall", config::program())];
+        words.extend(client.map(|(name, _)| (*name).to_owned()));
+        if self.name != NAME {
+            words.push(format!("--name {}", shell_quote(&self.name)));
+        }
+        if let Some(file) = &self.to {
+            words.push(format!("--to {}", shell_quote(&file.display().to_string())));
+        }
+        words.join(" ")
     }
 }
 

@@ -13,6 +13,7 @@ use super::skill_flags::{ENDINGS, recorded, save};
 use super::skill_install::{self, AGENTS};
 use super::skill_text::{shown, summary};
 use super::{CliError, print};
+use crate::config;
 use thumbwire_agent::{Skill, Skills};
 use thumbwire_base::files::Folder;
 use thumbwire_core::toolset::skills::SkillDocument;
@@ -94,8 +95,13 @@ impl InstallFlags {
         if let Some(from) = &self.from {
             skills.extend(skill_documents::recorded(from)?);
         }
+        let is_agents = self.to.is_none();
         let folder = skill_install::folder(self.agent.as_deref(), self.to)?;
         let (lines, is_kept) = change(&skills, &folder, self.force)?;
+        if is_agents && let Some(folders) = config::settings_folders() {
+            // After an `uninstall`; after an `install` it is not empty.
+            folders.remove_empty(&folder);
+        }
         print(&lines)?;
         Ok(u8::from(is_kept))
     }

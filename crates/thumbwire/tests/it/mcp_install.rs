@@ -25,7 +25,7 @@ fn a_change_is_shown_written_and_taken_back() {
     let install = ["install", "cursor", "--device", "virtual"];
     let (out, err, code) = run(home.path(), &install);
     assert_eq!(code, Some(2), "{out}");
-    assert!(err.contains("there is no terminal to ask at: add --yes, or --print"), "{err}");
+    assert!(err.contains("nobody answered, and nothing was changed; --yes does not ask"), "{err}");
     let (printed, _, code) = run(home.path(), &[&install[..], &["--print"]].concat());
     assert_eq!((fs::read_to_string(&file).unwrap(), code), (before.to_owned(), Some(0)));
     let (out, _, code) = run(home.path(), &[&install[..], &["--yes"]].concat());
@@ -56,6 +56,8 @@ fn files_that_are_made_go_again_and_broken_ones_stay() {
         run(home.path(), &["uninstall", client, "--yes", "--name", "handy"]);
         assert!(!file.exists(), "{client}");
     }
+    let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().path()).collect();
+    assert_eq!(left, [home.path().join(".config")], "what the system's settings are in stays");
     let file = home.path().join("broken.json");
     fs::write(&file, "{ \"mcpServers\": {").unwrap();
     let named = file.to_str().unwrap();
@@ -66,4 +68,22 @@ fn files_that_are_made_go_again_and_broken_ones_stay() {
         "{err}"
     );
     assert_eq!(fs::read_to_string(&file).unwrap(), "{ \"mcpServers\": {");
+}
+
+#[cfg(unix)]
+#[test]
+fn program_is_named_by_its_link_on_the_path() {
+    let home = tempfile::tempdir().unwrap();
+    let link = home.path().join("bin/thumbwire");
+    fs::create_dir(home.path().join("bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_thumbwire"), &link).unwrap();
+    let mut command = thumbwire();
+    command.env("PATH", home.path().join("bin"));
+    let output = command.args(["mcp", "install", "cursor", "--print"]).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.contains(&format!("\"command\": \"{}\"", link.display())), "{out}");
+    assert!(
+        out.ends_with("No phone is connected now; `--device virtual` tries it without one\n"),
+        "{out}"
+    );
 }

@@ -246,3 +246,29 @@ fn interrupt_at_a_hidden_question_shows_typing_again() {
     let (code, shown) = at.end();
     assert_eq!(code, Some(130), "{shown}");
 }
+
+#[test]
+fn configuration_is_changed_only_after_a_yes() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".cursor/mcp.json");
+    let answer = |verb: &str, question: &str, typed: &str| {
+        let mut command = thumbwire();
+        command.env("HOME", home.path()).env_remove("XDG_CONFIG_HOME");
+        command.args(["mcp", verb, "cursor"]);
+        let mut program = AtTerminal::start(command);
+        program.wait_for(&format!("? {question} ~/.cursor/mcp.json?"));
+        program.types(typed);
+        let (code, shown) = program.end();
+        (code, shown.trim_end().lines().last().unwrap_or_default().to_owned())
+    };
+    // The end of input.
+    let (code, last) = answer("install", "Write", "\u{4}");
+    assert_eq!((code, file.exists()), (Some(2), false), "{last}");
+    let refused = (Some(0), "nothing was changed".to_owned());
+    assert_eq!(answer("install", "Write", "n\n"), refused);
+    assert!(!file.exists());
+    let (code, last) = answer("install", "Write", "y\n");
+    assert!(code == Some(0) && last.contains("mcp uninstall cursor` takes it back"), "{last}");
+    assert_eq!(answer("uninstall", "Delete", "y\n"), (Some(0), "deleted".to_owned()));
+    assert!(!file.exists());
+}
