@@ -55,7 +55,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     }
     if listed.iter().all(|(phone, _)| is_built_in(phone)) {
         print(&format!(
-            "No phone is connected: the adb server at {} is not running or lists none.\nUse `--device HOST:PORT` for a phone's adbd.\n",
+            "No phone is connected: the adb server at {} is not running or lists none.\nNext: connect one and run `adb start-server`, or name a phone's adbd with `--device HOST:PORT`\n",
             config.adb_server
         ))?;
     }

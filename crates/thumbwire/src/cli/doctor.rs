@@ -7,7 +7,7 @@ use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 
 use super::helper_flag::HelperFlag;
 use super::style::{LineStyle, Style, sanitize};
-use super::{CliError, PhoneSources, phones_with, print, print_styled};
+use super::{CliError, PhoneSources, phones_with, print, print_styled, version};
 use crate::config::Config;
 use crate::doctor::{self, Finding, Options, Severity};
 use thumbwire_core::providers::DeviceProviders;
@@ -49,8 +49,15 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         phones: &phones,
         device: arguments.device.as_deref(),
     };
-    let (mut findings, of_fleet) = (doctor::check(&options).await, fleet(config).await);
-    findings.extend(of_fleet);
+    let program = Finding {
+        subject: "thumbwire".into(),
+        severity: Severity::Ok,
+        detail: format!("{}, on {}", *version::VERSION, version::system()),
+        fix: None,
+    };
+    let mut findings = vec![program];
+    findings.extend(doctor::check(&options).await);
+    findings.extend(fleet(config).await);
     if arguments.json {
         let text = serde_json::to_string_pretty(&findings);
         print(&format!("{}\n", text.map_err(|error| CliError::failed(error.to_string()))?))?;
@@ -118,10 +125,7 @@ async fn fleet(_: &Config) -> Vec<Finding> {
 /// What was found, for a terminal.
 fn table(findings: &[Finding], width: usize, colours: bool) -> String {
     let style = LineStyle { width: Some(width), colours };
-    let mut lines = vec![format!(
-        "thumbwire {} doctor: this computer and its phones",
-        env!("CARGO_PKG_VERSION")
-    )];
+    let mut lines = vec!["thumbwire doctor: this computer and its phones".to_owned()];
     for Finding { subject, severity, detail, fix } in findings {
         let tone = match severity {
             Severity::Ok => Style::Plain,

@@ -1,6 +1,10 @@
-//! What `--version` says: version, commit, target and features, as one line for a bug report.
+//! What `--version` says: version, commit, target and features, as one line for a bug report; and
+//! the system, which `doctor` adds.
 
+use std::path::Path;
 use std::sync::LazyLock;
+
+use thumbwire_base::files;
 
 /// The line without the program's name: `0.1.0 (7759aa47, x86_64-unknown-linux-gnu; agent, ios)`.
 pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -18,6 +22,31 @@ const FEATURES: [(&str, bool); 6] = [
     ("ios", cfg!(feature = "ios")),
     ("virtual-phone", cfg!(feature = "virtual-phone")),
 ];
+
+/// The system of this computer: `Linux 6.8.0-45-generic, Ubuntu 24.04.1 LTS`.
+pub(super) fn system() -> String {
+    const MAX_FILE: u64 = 64 << 10;
+    let release = files::read_text(Path::new("/usr/lib/os-release"), MAX_FILE).unwrap_or_default();
+    let parts = [kernel(), distribution(&release).unwrap_or_default().to_owned()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(unix)]
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
+}
+
+#[cfg(not(unix))]
+fn kernel() -> String {
+    "Windows".to_owned()
+}
+
+/// The name in os-release(5).
+fn distribution(release: &str) -> Option<&str> {
+    let name = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(name.trim_matches(['"', '\'']))
+}
 
 fn line(version: &str, commit: &str, target: &str, features: &[&str]) -> String {
     let build: Vec<&str> = [commit, target].into_iter().filter(|part| !part.is_empty()).collect();
@@ -43,5 +72,13 @@ mod tests {
             "0.1.0 (x86_64-unknown-linux-gnu; no features)",
             "without git, from a package"
         );
+    }
+
+    #[test]
+    fn distribution_is_named_by_its_file() {
+        let release = "NAME=Ubuntu\nPRETTY_NAME=\"Ubuntu 24.04.1 LTS\"\nID=ubuntu\n";
+        assert_eq!(distribution(release), Some("Ubuntu 24.04.1 LTS"));
+        assert_eq!(distribution("PRETTY_NAME=Void\n"), Some("Void"));
+        assert_eq!(distribution(""), None);
     }
 }
