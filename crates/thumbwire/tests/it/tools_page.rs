@@ -47,13 +47,17 @@ The following tools are listed only to clients that show MCP Apps. The model see
 
 fn chapter(toolset: &Toolset) -> String {
     let Toolset { name, server, tools, nested, .. } = toolset;
-    let served: Vec<&Tool> =
-        tools.iter().filter(|tool| ToolGroup::flag_of(&tool.name).is_none()).collect();
+    // The last two come with `--model` and `--studio`, as they say.
+    let needs_flag = |tool: &Tool| {
+        let others = [run_task::for_the_manual().name, ask_secret::for_the_manual().name];
+        ToolGroup::flag_of(&tool.name).is_some() || others.contains(&tool.name)
+    };
+    let served: Vec<&Tool> = tools.iter().filter(|tool| !needs_flag(tool)).collect();
     let read: usize = served.iter().map(|tool| tool.read_by_models()).sum();
     let listed: usize = served.iter().map(|tool| tool.to_json().to_string().len()).sum();
     let others = match tools.len() - served.len() {
         0 => String::new(),
-        count => format!(" {count} more need a flag of `serve`, which their last line names."),
+        count => format!(" {count} more need a flag of `serve`, which they name."),
     };
     let nested = nested.map_or(String::new(), |nested| {
         format!(" Clients may also put all arguments inside one object, `{nested}`.")
