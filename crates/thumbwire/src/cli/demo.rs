@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::app_tools::millis;
 use super::live::PlainView;
+use super::model_flags::DEMO_SCRIPT;
 use super::run_setup::RunSetup;
 use super::style::Style;
 use super::styled_output::StyledOutput;
@@ -40,7 +41,7 @@ use thumbwire_mcp::Client;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// New directory for screenshots and traces [default: thumbwire-runs/demo-TIME]
+    /// New directory for screenshots and traces [default: logs/demo-TIME]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print every call with its result and times
@@ -60,9 +61,9 @@ struct Stage {
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let (now, began) = (jiff::Timestamp::now(), Instant::now());
-    let out = arguments.out.unwrap_or_else(|| {
-        Path::new("thumbwire-runs").join(now.strftime("demo-%Y%m%d-%H%M%S").to_string())
-    });
+    let out = arguments
+        .out
+        .unwrap_or_else(|| Path::new("logs").join(now.strftime("demo-%Y%m%d-%H%M%S").to_string()));
     let output = StyledOutput::new(config.colours, Some(WIDTH));
     let stage = Stage { output, verbose: arguments.verbose };
     // The demo uses only built-in phones, so it contacts no adb server.
@@ -96,8 +97,8 @@ const GOAL: &str = "Search for restaurants on Maps";
 
 /// Runs the agent towards a goal on a phone of its own.
 async fn pursue_a_goal(out: &Path, stage: Stage) -> Result<SuiteRun, CliError> {
-    let choice = ModelSpec::Scripted("maps".into());
-    let script = Some(include_str!("demo/maps.jsonl").to_owned());
+    let choice = ModelSpec::Scripted("demo".into());
+    let script = Some(DEMO_SCRIPT.to_owned());
     let settings = Settings { script, ..Settings::default() };
     let model = model::open(&choice, settings).map_err(CliError::failed)?;
     let session = Session::new(

@@ -81,7 +81,10 @@ pub(super) struct ModelFlags {
     roles: RoleFlags,
 }
 
-const MODEL: &str = "Model";
+pub(super) const MODEL: &str = "Model";
+
+/// The replies of `scripted:demo`, which reach the demo's goal on the virtual phone.
+pub(super) const DEMO_SCRIPT: &str = include_str!("demo/maps.jsonl");
 
 /// Which screenshots a model sees.
 const SCREENSHOTS: &[(&str, ScreenshotMode)] = &[
@@ -222,7 +225,9 @@ impl ModelFlags {
     pub(super) fn open(&self, config: &Config) -> Result<ModelSetup, CliError> {
         let Some(main) = self.choice() else {
             return Err(CliError::usage(
-                "no model given. Set `--model openai:MODEL`, `--model anthropic:MODEL` or `--model scripted:FILE`",
+                "no model given. Set `--model openai:MODEL`, `--model anthropic:MODEL` or `--model scripted:FILE`. \
+                 To try it without an account: `thumbwire run \"Search for restaurants on Maps\" --model scripted:demo \
+                 --device virtual`",
             ));
         };
         if self.json_schema && self.tool_calls == ToolCallMode::Native {
@@ -298,6 +303,7 @@ impl ModelFlags {
             )));
         }
         let script = match choice {
+            ModelSpec::Scripted(name) if name == Path::new("demo") => Some(DEMO_SCRIPT.to_owned()),
             ModelSpec::Scripted(file) => Some(read(file)?),
             _ => None,
         };

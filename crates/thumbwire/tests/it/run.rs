@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::thumbwire;
 
 /// The demo's script: Maps, the search, its results.
-pub(crate) const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl");
+pub(crate) const DEMO: &str = "scripted:demo";
 pub(crate) const GOAL: &str = "Search for restaurants on Maps";
 
 /// A working folder with its own script.
@@ -107,12 +107,12 @@ fn without_times(text: &str) -> String {
 #[test]
 fn run_prints_only_the_answer_to_stdout() {
     let place = Place::new();
-    let model = format!("scripted:{MAPS}");
-    let arguments = [GOAL, "--device", "virtual", "--model", &model, "--price", "1.25,10"];
+    let script = ["--model", DEMO, "--price", "1.25,10"];
+    let arguments = [&[GOAL, "--device", "virtual"][..], &script].concat();
     let (out, err, code) = place.run(&arguments);
     assert_eq!(code, Some(0), "{err}");
     assert_eq!(out, "Maps lists 18 restaurants; the first is Thai Orchid, 4.7 stars.\n");
-    insta::assert_snapshot!("run_plain", without_times(&err).replace(MAPS, "maps.jsonl"));
+    insta::assert_snapshot!("run_plain", without_times(&err));
     let [run] = place.runs().try_into().unwrap();
     assert_eq!(last_line(&run)["status"], "FINISH");
     for file in ["action_step1.png", "action_step1_annotated.png", "prompt_step1.json"] {
@@ -120,11 +120,29 @@ fn run_prints_only_the_answer_to_stdout() {
     }
 }
 
+/// The sample of docs/models.md; without its judgement the run says what is missing.
+#[test]
+fn documented_replies_reach_their_goal_and_a_missing_judgement_is_named() {
+    let page = include_str!("../../../../docs/models.md");
+    let (_, section) = page.split_once("\n## A file of replies").unwrap();
+    let (_, replies) = section.split_once("```json\n").unwrap();
+    let (replies, _) = replies.split_once("```").unwrap();
+    let place = Place::new();
+    let run = |replies: &str| {
+        fs::write(place.folder.path().join("replies.jsonl"), replies).unwrap();
+        place.run(&["Open Maps", "--device", "virtual", "--model", "scripted:replies.jsonl"])
+    };
+    let (_, err, code) = run(replies);
+    assert_eq!(code, Some(0), "{err}");
+    let (_, err, code) = run(replies.trim_end().rsplit_once('\n').unwrap().0);
+    let missing = "! the claim was not judged: the script replies.jsonl has 2 replies, but this is request 3; add one";
+    assert!(code == Some(1) && err.contains(missing), "{err}");
+}
+
 /// How often a run asked the phone for each action, its trace, and its memory items.
 fn recorded_run() -> (BTreeMap<String, usize>, String, String) {
     let place = Place::new();
-    let model = format!("scripted:{MAPS}");
-    let (_, err, code) = place.run(&[GOAL, "--device", "virtual", "--model", &model]);
+    let (_, err, code) = place.run(&[GOAL, "--device", "virtual", "--model", DEMO]);
     assert_eq!(code, Some(0), "{err}");
     let [run] = place.runs().try_into().unwrap();
     let trace = fs::read_to_string(run.join("trace.jsonl")).unwrap();
@@ -170,7 +188,7 @@ fn exit_code_tells_how_a_run_ended() {
         assert_eq!(found, Some(code), "{arguments:?}: {err}");
         assert!(err.contains(text), "{arguments:?}: {err}");
     };
-    check(&[], 2, "no model given");
+    check(&[], 2, "`thumbwire run \"Search for restaurants on Maps\" --model scripted:demo");
     check(&["--model", "gpt-5"], 2, "`openai:MODEL`");
     check(&["--model", "scripted:none.jsonl"], 2, "cannot read none.jsonl");
     check(

@@ -6,13 +6,12 @@ use std::fs;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::run::{GOAL, MAPS, Place, finish, last_line};
+use crate::run::{DEMO, GOAL, Place, finish, last_line};
 use crate::support::{McpProcess, thumbwire};
 
 /// Saves the demo's run on a fresh virtual phone as `skills/maps.yaml`.
 pub(crate) fn saved(place: &Place) -> String {
-    let model = format!("scripted:{MAPS}");
-    let (_, err, code) = place.call(&["run", GOAL, "--device", "virtual", "--model", &model]);
+    let (_, err, code) = place.call(&["run", GOAL, "--device", "virtual", "--model", DEMO]);
     assert_eq!(code, Some(0), "{err}");
     let run = place.runs().remove(0).display().to_string();
     let (out, err, code) = place.call(&["skill", "save", &run, "--name", "maps"]);
@@ -75,9 +74,8 @@ fn files_of_skills_are_checked_and_never_replaced_unasked() {
 #[test]
 fn run_is_learned_once_and_other_goals_need_a_model() {
     let place = Place::new();
-    let model = format!("scripted:{MAPS}");
     let line =
-        ["run", GOAL, "--device", "virtual", "--model", &model, "--skills", "known", "--learn"];
+        ["run", GOAL, "--device", "virtual", "--model", DEMO, "--skills", "known", "--learn"];
     let (_, err, code) = place.call(&line);
     assert_eq!(code, Some(0), "{err}");
     assert!(err.contains("Skill: known/search-on-maps.yaml"), "{err}");
@@ -157,5 +155,8 @@ fn skill_documents_are_installed_and_changed_ones_kept() {
     assert_eq!(run(&["skill", "uninstall", "claude"]), (lines("removed"), Some(0)));
     let left: Vec<_> = fs::read_dir(home.path().join(".claude/skills")).unwrap().collect();
     assert_eq!(left.len(), 1, "the folder with another file");
+    fs::remove_dir_all(file.parent().unwrap()).unwrap();
+    assert_eq!(run(&["skill", "uninstall", "claude"]), (lines("is not there"), Some(0)));
+    assert!(!home.path().join(".claude").exists(), "nothing was left in it");
     assert_eq!(run(&["skill", "install"]).1, Some(2));
 }
