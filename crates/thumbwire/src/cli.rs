@@ -124,13 +124,18 @@ use screenshot_size::ScreenshotSize;
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such phone, app or element, 4 a limit was reached, \
                           5 refused by policy, 130 interrupted";
 
+/// Where the pages are that a help names, its last line.
+const PAGES: &str =
+    concat!("Documentation (docs/): ", env!("CARGO_PKG_REPOSITORY"), "/tree/main/docs");
+
 /// Let programs use phones: an MCP server, an agent and a virtual phone in one binary.
 #[derive(Parser)]
 #[command(
     name = "thumbwire",
     version = version::VERSION.as_str(),
     max_term_width = 100,
-    after_help = EXIT_CODES
+    help_template = grouped_help(),
+    after_help = format!("{EXIT_CODES}\n\n{PAGES}")
 )]
 struct Cli {
     #[command(subcommand)]
@@ -140,20 +145,24 @@ struct Cli {
 #[derive(Subcommand)]
 enum CliCommand {
     /// Serve phone tools to MCP clients, over stdio or HTTP.
+    #[command(after_help = PAGES)]
     Serve(Box<serve::Arguments>),
     /// Give phones to an MCP client: Claude, Codex, Cursor, VS Code, Windsurf, Zed.
     Mcp(mcp::Arguments),
     /// Work towards a goal on a phone with a model.
     #[cfg(feature = "agent")]
+    #[command(after_help = PAGES)]
     Run(Box<run::Arguments>),
     /// Run flows: UI tests from YAML files, without a model.
     #[cfg(feature = "agent")]
+    #[command(after_help = PAGES)]
     Test(Box<test::Arguments>),
     /// Run a short demo on the built-in virtual phone.
     #[cfg(all(feature = "agent", feature = "virtual-phone"))]
     Demo(demo::Arguments),
     /// Run the task suite on virtual phones and report the success rate.
     #[cfg(feature = "eval")]
+    #[command(after_help = PAGES)]
     Eval(Box<eval::Arguments>),
     /// Show phones in the browser: touch them, inspect screens, record flows, watch programs.
     #[cfg(feature = "studio")]
@@ -204,15 +213,18 @@ enum CliCommand {
     AppTools(app_tools::Arguments),
     /// Run a virtual phone that other programs reach with `adb connect`.
     #[cfg(feature = "virtual-phone")]
+    #[command(after_help = PAGES)]
     Phone(phone::Arguments),
     /// Offer the phones of this computer to others, over NATS.
     #[cfg(feature = "fleet")]
     Node(Box<node::Arguments>),
     /// Put flows into the queue of a fleet, and report how they ended.
     #[cfg(all(feature = "agent", feature = "fleet"))]
+    #[command(after_help = PAGES)]
     Submit(Box<submit::Arguments>),
     /// Run the flows of a fleet's queue on its phones.
     #[cfg(all(feature = "agent", feature = "fleet"))]
+    #[command(after_help = PAGES)]
     Work(Box<work::Arguments>),
     /// Try phones of many computers on this one, or watch what happens on them.
     #[cfg(feature = "fleet")]
@@ -269,6 +281,43 @@ impl CliCommand {
             _ => thumbwire_mcp::LOGGED,
         }
     }
+}
+
+/// The commands of the help, by what they are for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Start", &["demo", "doctor", "devices", "mcp", "skill"]),
+    (
+        "By hand",
+        &[
+            "look", "tap", "type", "press", "scroll", "launch", "wait", "shot", "do", "screen",
+            "session",
+        ],
+    ),
+    ("Programs and agents", &["serve", "run", "studio", "call", "tools", "app-tools", "eval"]),
+    ("Tests", &["test", "phone", "trace"]),
+    ("Phones of many computers", &["node", "work", "submit", "fleet"]),
+    ("Settings", &["config", "completions", "help"]),
+];
+
+/// The help of the program, with its commands in groups, which clap does not know.
+fn grouped_help() -> String {
+    let cli = CliCommand::augment_subcommands(clap::Command::new("thumbwire"));
+    let about = |name: &str| match name {
+        "help" => Some("Print this message or the help of a command".to_owned()),
+        _ => Some(cli.find_subcommand(name)?.get_about()?.to_string()),
+    };
+    let heading = cli.get_styles().get_header();
+    let literal = cli.get_styles().get_literal();
+    let mut help = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (group, names) in GROUPS {
+        help.push_str(&format!("\n{heading}{group}:{heading:#}\n"));
+        for name in names {
+            // A command may be left out of this build.
+            let Some(about) = about(name) else { continue };
+            help.push_str(&format!("  {literal}{name:11}{literal:#}  {about}\n"));
+        }
+    }
+    help + &format!("\n{heading}Options:{heading:#}\n{{options}}{{after-help}}")
 }
 
 /// The heading of the flags that say where phones are, and how they are used.

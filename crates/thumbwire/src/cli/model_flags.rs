@@ -113,12 +113,12 @@ const TOOL_CALLS: &[(&str, ToolCallMode)] =
 #[derive(Clone, clap::Args)]
 #[group(skip)]
 pub(super) struct BudgetFlags {
-    /// Maximum number of steps
-    #[arg(long, value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_STEPS)), help_heading = LIMITS)]
-    max_steps: u32,
     /// Maximum duration, such as `90s`, `10m` or `1h 30m`
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
     timeout: Option<Duration>,
+    /// Maximum number of steps
+    #[arg(long, value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_STEPS)), help_heading = LIMITS)]
+    max_steps: u32,
     /// Maximum number of tokens, input and output together
     #[arg(long, value_name = "TOKENS", help_heading = LIMITS)]
     max_tokens: Option<u64>,

@@ -38,7 +38,7 @@ pub(super) struct RoleFlags {
     judge_price: Option<Price>,
 }
 
-const ROLES: &str = "Models by role";
+pub(super) const ROLES: &str = "Models by role";
 
 /// A model and where it is.
 #[derive(Debug, Clone, PartialEq)]

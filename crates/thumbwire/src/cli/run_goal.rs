@@ -40,22 +40,22 @@ pub(super) struct RunFlags {
     pub(super) screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     pub(super) allow: AllowFlags,
-    #[command(flatten)]
-    pub(super) model: ModelFlags,
-    #[command(flatten)]
-    pub(super) limits: BudgetFlags,
     /// Secret that can be typed by its name but is never shown; its value is read from
     /// $THUMBWIRE_SECRET_NAME, else from a prompt (repeatable)
     #[arg(long, value_name = "NAME", help_heading = PERMISSIONS)]
     pub(super) secret: Vec<String>,
+    /// Leave typed texts, the content of text fields and pictures out of what is recorded
+    #[arg(long, help_heading = FILES)]
+    pub(super) redact: bool,
+    #[command(flatten)]
+    pub(super) limits: BudgetFlags,
+    #[command(flatten)]
+    pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) confirm: ConfirmFlag,
     /// Never ask questions
     #[arg(long = "non-interactive", visible_alias = "no-ask")]
     pub(super) no_ask: bool,
-    /// Leave typed texts, the content of text fields and pictures out of what is recorded
-    #[arg(long, help_heading = FILES)]
-    pub(super) redact: bool,
 }
 
 impl RunFlags {

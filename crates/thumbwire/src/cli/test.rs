@@ -14,7 +14,8 @@ use std::sync::Arc;
 use self::script_hosts::ScriptHosts;
 use super::flow_files::{CASES, FlowFlags, FlowFolders, FlowPermissions, read_all};
 use super::flow_view::FlowView;
-use super::model_flags;
+use super::model_flags::{self, MODEL};
+use super::role_flags::ROLES;
 use super::run_goal::{FOREVER, RunFlags, interrupts};
 use super::run_setup::{self, AppToolPerform, FlowGoalRunner};
 use super::shutdown::INTERRUPTED;
@@ -34,6 +35,7 @@ use thumbwire_flow::{
 };
 
 #[derive(clap::Args)]
+#[command(mut_args = of_goals)]
 pub(super) struct Arguments {
     /// Flow files, and directories of them (see docs/flows.md)
     #[arg(value_name = "FLOW", required = true)]
@@ -48,8 +50,6 @@ pub(super) struct Arguments {
     /// Only read and check the flows, without a phone: list their cases, and what may go wrong
     #[arg(long)]
     check: bool,
-    #[command(flatten)]
-    common: RunFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -80,6 +80,22 @@ pub(super) struct Arguments {
     #[cfg(feature = "eval")]
     #[command(flatten)]
     proof: prove::ProofFlags,
+    #[command(flatten)]
+    common: RunFlags,
+}
+
+/// Puts what only goals need below everything else, the model first.
+fn of_goals(argument: clap::Arg) -> clap::Arg {
+    let is_models =
+        argument.get_help_heading().is_some_and(|heading| [MODEL, ROLES].contains(&heading));
+    let argument = match argument.get_id().as_str() {
+        "model" => argument.display_order(0),
+        "confirm" => argument.display_order(1),
+        "max_steps" | "max_tokens" | "max_cost" => argument,
+        _ if is_models => argument,
+        _ => return argument,
+    };
+    argument.help_heading("Goals in flows, which need a model")
 }
 
 const REPORT: &str = "Report";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{CommandFactory as _, Parser as _};
 use thumbwire_core::toolset::mobile::ToolGroup;
 
-use super::Cli;
+use super::{Cli, GROUPS, PAGES};
 
 /// README.md and every page below `docs` and `skills`, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
@@ -107,6 +107,25 @@ fn documented_commands_parse() {
     assert!(checked > 100, "only {checked} commands were found");
 }
 
+/// The pages for users are read beside a package, too, which has no files of the repository.
+#[test]
+fn commands_for_a_checkout_say_so() {
+    let folders = ["docs/decisions", "docs/evidence", "docs/internals"];
+    let is_internal =
+        |page: &Path| page.ancestors().any(|it| folders.iter().any(|folder| it.ends_with(folder)));
+    let mut wrong = Vec::new();
+    for (page, text) in pages().into_iter().filter(|(page, _)| !is_internal(page)) {
+        for section in text.split("\n## ") {
+            let lines = shell_lines(section);
+            let parts = ["cargo ", "crates/", "examples/", "fixtures/", "packages/"];
+            if parts.iter().any(|part| lines.contains(part)) && !section.contains("checkout") {
+                wrong.push(format!("{}: {lines}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "say \"in a checkout\":\n{}", wrong.join("\n"));
+}
+
 /// What is wrong with a command in the middle of a sentence, whose values may be placeholders: a
 /// subcommand or a flag that does not exist.
 fn mistake(words: &[&str]) -> Option<String> {
@@ -183,6 +202,23 @@ fn documented_short_flags_are_all() {
     }
     let documented = section.split("| `-").skip(1).filter(|rest| !rest.starts_with('-'));
     assert_eq!(documented.count(), flags.len(), "docs/cli.md has a flag too many");
+}
+
+#[test]
+fn help_lists_each_command_once_and_says_where_its_pages_are() {
+    let mut named: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+    named.sort_unstable();
+    let mut cli = Cli::command();
+    cli.build();
+    let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
+    let mut all: Vec<&str> = commands.map(clap::Command::get_name).collect();
+    all.sort_unstable();
+    assert_eq!(named, all);
+    for command in cli.get_subcommands_mut() {
+        let help = command.render_long_help().to_string();
+        let names_a_page = help.replace(PAGES, "").contains("docs/");
+        assert_eq!(help.ends_with(&format!("{PAGES}\n")), names_a_page, "{help}");
+    }
 }
 
 #[test]
