@@ -46,8 +46,10 @@ fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
     let source = concat!("thumbwire ", env!("CARGO_PKG_VERSION"));
     let man = clap_mangen::Man::new(command.clone()).source(source);
     man.render(&mut page)?;
+    // Justified lines have gaps in the middle of commands.
+    let page = String::from_utf8_lossy(&page).replacen("\n.SH ", "\n.ad l\n.SH ", 1);
     files::make_folder(folder)?;
-    files::write(&folder.join(man.get_filename()), &page)?;
+    files::write(&folder.join(man.get_filename()), page.as_bytes())?;
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         write_pages(below, folder)?;
     }

@@ -85,6 +85,7 @@ fn completions_and_manual_pages_have_every_command() {
         let page = folder.path().join(format!("thumbwire-{}.1", verb.replace(' ', "-")));
         let page = fs::read_to_string(&page).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
         assert!(page.contains(&format!("thumbwire {verb}").replace('-', "\\-")), "{page}");
+        assert!(page.contains("\n.ad l\n"), "{page}");
     }
 }
 
