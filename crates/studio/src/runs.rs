@@ -92,7 +92,7 @@ fn row(folder: &Path, id: &Path) -> Option<Value> {
         "status": status,
         "ok": is_good,
         "steps": trace.entries.len(),
-        "seconds": ends.max().unwrap_or_default() / 1000,
+        "ms": ends.max().unwrap_or_default(),
     }))
 }
 

@@ -5,6 +5,8 @@ import { model, on, selected } from "./model.js";
 
 const canvas = byId("overlay");
 const stage = byId("stage");
+/** What is chosen and what matches is shown beside what is said of it. */
+const inspect = byId("panel-inspect");
 const FADE_MS = 600;
 
 /** Fading dots and lines: {from, to, at}, in the phone's coordinates. */
@@ -68,8 +70,9 @@ function paint(now) {
   // Outlines of an older screen may be wrong: they are dashed, and gone while one touches.
   if (model.look && !(model.stale && model.mode === "touch")) {
     context.setLineDash(model.stale ? [4, 4] : []);
-    for (const element of model.look.elements) if (matches.includes(element.index)) outline(element, color("--mark-match"), true);
-    const chosen = selected();
+    const shown = inspect.hidden ? [] : model.look.elements.filter(({ index }) => matches.includes(index));
+    for (const element of shown) outline(element, color("--mark-match"), true);
+    const chosen = inspect.hidden ? null : selected();
     if (chosen) outline(chosen, color("--touch"), true);
     if (hovered && hovered !== chosen) outline(hovered, color("--mark-hover"), model.mode !== "touch");
     context.setLineDash([]);
@@ -114,6 +117,7 @@ function paint(now) {
 
 export function start() {
   new ResizeObserver(redraw).observe(stage);
+  new MutationObserver(redraw).observe(inspect, { attributes: true, attributeFilter: ["hidden"] });
   for (const name of ["look", "selected", "mode"]) on(name, redraw);
   let wasStale = false;
   on("drawn", () => {

@@ -178,7 +178,8 @@ function showRunning(text, end) {
   byId("run-stop").hidden = !running;
   for (const one of steps.querySelectorAll(".from")) one.disabled = Boolean(running);
   byId("ended").className = "grow " + (end?.ended === "passed" ? "good" : end?.ended === "failed" ? "bad" : "quiet");
-  byId("ended").replaceChildren(text, end?.text ? ": " : "", foreign(end?.text ?? ""));
+  const why = end && end.ended !== "passed" ? end.text : "";
+  byId("ended").replaceChildren(text, why ? ": " : "", foreign(why));
 }
 
 async function save(kind) {
@@ -202,7 +203,10 @@ export function start() {
   const isOwn = () => !recording.running && flow.value.trim() !== "" && flow.value !== recording.flow;
   twice(byId("record"), "Replace the text?", isOwn, () => record(recording.running ? "stop" : "start"));
   twice(byId("discard"), "Discard all?", () => flow.value.trim() !== "", discard);
-  check.addEventListener("click", () => setMode(model.mode === "check" ? "touch" : "check"));
+  check.addEventListener("click", () => {
+    setMode(model.mode === "check" ? "touch" : "check");
+    if (model.mode === "check") say("Click what must be there. Esc ends it.");
+  });
   byId("run").addEventListener("click", () => run(0));
   byId("run-stop").addEventListener("click", () => running?.abort());
   for (const one of document.querySelectorAll("[data-save]")) one.addEventListener("click", () => save(one.dataset.save));

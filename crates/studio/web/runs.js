@@ -6,7 +6,7 @@ import { attempt, button, byId, duration, el, foreign } from "./dom.js";
 const list = byId("runs");
 const opened = byId("opened");
 
-/** @type {{id: string, name: string, kind: string, started: string, status: string, ok: boolean|null, steps: number, seconds: number}[]} */
+/** @type {{id: string, name: string, kind: string, started: string, status: string, ok: boolean|null, steps: number, ms: number}[]} */
 let runs = [];
 /** Ids of the runs to compare, at most two, oldest choice first. */
 let chosen = [];
@@ -39,7 +39,7 @@ function show() {
 }
 
 function row(run) {
-  const { id, name, kind, started, status, ok, steps, seconds } = run;
+  const { id, name, kind, started, status, ok, steps, ms } = run;
   const sign = ok === true ? "✓" : ok === false ? "✗" : "–";
   const label = `Compare ${name}, ${started}`;
   const box = el("input", { type: "checkbox", "aria-label": label, onchange: () => choose(id, box.checked) });
@@ -48,7 +48,7 @@ function row(run) {
     el("span", { class: "sign", "aria-hidden": "true" }, sign),
     el("span", { class: "what" },
       el("button", { type: "button", class: "open", onclick: () => openReport(run) }, foreign(name)),
-      el("span", { class: "quiet" }, foreign(status), ` · ${kind} · ${steps} ${steps === 1 ? "step" : "steps"} · ${duration(seconds * 1000)}`),
+      el("span", { class: "quiet" }, foreign(status), ` · ${kind} · ${steps} ${steps === 1 ? "step" : "steps"} · ${duration(ms)}`),
       el("span", { class: "quiet" }, foreign(started))));
 }
 
