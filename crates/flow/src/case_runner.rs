@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use thumbwire_device::{AppId, Platform, SideEffect};
 use tokio::time::Instant;
 
+use super::dismiss_alerts::AlertDismisser;
 use super::element_pattern::ElementPattern;
 use super::event::{FlowEvent, StepStatus};
 use super::golden::GoldenFiles;
@@ -79,6 +80,8 @@ pub(super) struct CaseContext<'a> {
     pub(super) parameters: Parameters,
     /// Sends the requests of scripts.
     pub(super) network: Option<Arc<dyn ScriptNetwork>>,
+    /// Dismisses alerts of the system, if the flow says so.
+    pub(super) alerts: Option<Arc<AlertDismisser>>,
     /// Watches the steps.
     pub(super) probe: Option<Arc<Probe>>,
 }

@@ -19,6 +19,7 @@ mod case_runner;
 mod check;
 mod crash;
 mod describe;
+mod dismiss_alerts;
 mod element_pattern;
 mod error;
 mod event;

@@ -136,6 +136,7 @@ struct Scope {
     /// How long a command waits, if it does not say so itself.
     timeout: Duration,
     crashes: CrashScope,
+    auto_dismiss_alerts: bool,
 }
 
 /// What the header says that `launchApp` starts.
@@ -196,7 +197,12 @@ impl Reader<'_> {
         let known = parameters.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
         context.known = known.collect();
         context.known.extend(OF_THE_RUN.map(|name| (name.to_owned(), None)));
-        let above = Scope { target: Target::Unknown, timeout: LOOKUP, crashes: CrashScope::Own };
+        let above = Scope {
+            target: Target::Unknown,
+            timeout: LOOKUP,
+            crashes: CrashScope::Own,
+            auto_dismiss_alerts: false,
+        };
         let header = self.header(head, above, context)?;
         let name = header.name.clone().unwrap_or(stem);
         let cases = match is_suite(commands) {
@@ -439,8 +445,9 @@ impl Header {
             Target::Url(_) | Target::Unknown => None,
         };
         let steps = self.start.iter().cloned().chain(steps).collect();
-        let (crashes, afterwards) = (scope.crashes, self.complete.clone());
-        Case { name, at, app, crashes, is_fresh: false, steps, afterwards }
+        let Scope { crashes, auto_dismiss_alerts, .. } = *scope;
+        let afterwards = self.complete.clone();
+        Case { name, at, app, crashes, auto_dismiss_alerts, is_fresh: false, steps, afterwards }
     }
 }
 
@@ -497,7 +504,7 @@ fn case_value(command: &Value) -> Option<&Value> {
     }
 }
 
-/// What a header and a `case` can set: `appId`, `timeout` and `crashes`.
+/// What a header and a `case` can set: `appId`, `timeout`, `crashes` and `autoDismissAlerts`.
 fn settings(map: &mut MapReader<'_>, scope: &mut Scope, context: &mut ParseContext) {
     const CRASHES: [(&str, CrashScope); 3] =
         [("own", CrashScope::Own), ("any", CrashScope::Any), ("none", CrashScope::None)];
@@ -511,6 +518,9 @@ fn settings(map: &mut MapReader<'_>, scope: &mut Scope, context: &mut ParseConte
     }
     if let Some(crashes) = map.one_of("crashes", &CRASHES, context) {
         scope.crashes = crashes;
+    }
+    if let Some(dismissed) = map.boolean("autoDismissAlerts", context) {
+        scope.auto_dismiss_alerts = dismissed;
     }
 }
 

@@ -122,6 +122,8 @@ pub struct Case {
     pub is_fresh: bool,
     /// Whose crashes fail it.
     pub crashes: CrashScope,
+    /// Whether alerts of the system are dismissed.
+    pub auto_dismiss_alerts: bool,
     /// The steps.
     pub steps: Vec<FlowStep>,
     /// Steps to run afterwards, even if a step failed.

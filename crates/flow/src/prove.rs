@@ -110,9 +110,18 @@ struct Proving<'a> {
     original: &'a Document,
     truth: Truth,
     mutants: Vec<Mutant>,
-    /// On which phones the flow passed as it was.
+    /// On which of some phones the flow passed as it was: a shorter one must, too.
     passed: Vec<Conditions>,
 }
+
+/// The kind of fault by which an alert of the system covers the app.
+const ALERT_FAULT: &str = "popup";
+
+/// The line of a header against that.
+const DISMISS_ALERTS: &str = "autoDismissAlerts: true";
+
+/// The speeds that phones have.
+const SPEEDS: u32 = 3;
 
 /// A version of the flow.
 struct Draft {
@@ -171,30 +180,36 @@ impl Proving<'_> {
     fn prove(&mut self) -> Proof {
         let Prover { runs, faults, max_runs, on_progress, .. } = self.prover;
         on_progress(format!(
-            "Runs: {runs} without faults, {runs} with each kind of fault ({}), one on each mutant \
-             ({}); then at most {max_runs} in all to find a shorter flow that proves more",
-            faults.len(),
+            "Runs: one on each mutant ({}), at most {max_runs} to find a shorter flow that proves \
+             more; then {runs} of that without faults, and {runs} with each kind of fault ({})",
             self.mutants.len(),
+            faults.len(),
         ));
-        let document = self.original.clone();
-        let jobs = self.all_runs(&document);
+        let mut added = Vec::new();
+        let document = match self.dismissing_alerts() {
+            Some(extended) => {
+                let reason = "else it fails when an alert of the system covers the app".into();
+                added.push(Added { id: None, text: DISMISS_ALERTS.into(), reason });
+                extended
+            }
+            None => self.original.clone(),
+        };
+        let jobs = self.all_runs(&document).into_iter().filter(|(_, conditions, _)| {
+            conditions.nth == 0 || (conditions.fault.is_none() && conditions.nth < SPEEDS)
+        });
+        let jobs: Vec<Job<'_>> = jobs.collect();
         let ends = self.run_all(&jobs);
         let passed = jobs.iter().zip(&ends).filter(|(_, end)| end.passed());
-        // A few of those that passed tell whether a shorter flow does.
-        self.passed = passed
-            .map(|((_, conditions, _), _)| conditions.clone())
-            .filter(|conditions| conditions.fault.is_none() || conditions.nth == 0)
-            .collect();
+        self.passed = passed.map(|((_, conditions, _), _)| conditions.clone()).collect();
         let kills = self.kills(&document, &self.mutants_of(&document));
         let killed_before = kills.iter().flatten().count();
-        let mut draft = Draft { document, kills, added: Vec::new(), dropped: Vec::new() };
+        let mut draft = Draft { document, kills, added, dropped: Vec::new() };
         // What moved nothing is not worth a check.
         let unnoticed = self.mutants.iter().zip(&draft.kills).filter(|(_, kill)| kill.is_none());
         let idle = unnoticed.filter(|(mutant, _)| self.is_idle(mutant));
         let idle = idle.map(|(mutant, _)| mutant.command).collect();
         self.drop_commands(&mut draft, idle);
         self.add_checks(&mut draft);
-        self.add_waits(&mut draft);
         let checks = self.checks(&draft.document);
         self.drop_commands(&mut draft, checks);
         let is_cut_short = !self.may_run(1);
@@ -230,7 +245,7 @@ impl Proving<'_> {
         });
         let mutants = mutants.collect();
         let commands = document.commands();
-        added.retain(|one| commands.contains(&one.id));
+        added.retain(|one| one.id.is_none_or(|id| commands.contains(&id)));
         Proof {
             file: String::new(),
             runs: self.runs.load(Ordering::SeqCst),
@@ -404,37 +419,22 @@ impl Proving<'_> {
                 for (kill, now) in draft.kills.iter_mut().zip(now) {
                     *kill = kill.or(now);
                 }
-                let notices = mutant.describe(self.original);
-                draft.added.push(Added { id, notices, text: extended.describe(id).1 });
+                let reason = format!("else nobody notices when {}", mutant.describe(self.original));
+                draft.added.push(Added { id: Some(id), text: extended.describe(id).1, reason });
                 draft.document = extended;
             }
         }
     }
 
-    /// Adds checks of what changed as waits, before commands that fail on phones with faults.
-    fn add_waits(&self, draft: &mut Draft) {
-        for fault in &self.prover.faults {
-            let runs = |document: &Document| self.run_all(&self.runs(document, Some(fault)));
-            let count = |ends: &[RunEnd]| ends.iter().filter(|end| end.passed()).count();
-            let before = runs(&draft.document);
-            let failed = before.iter().find_map(|end| match end {
-                RunEnd::Failed(command, _) => *command,
-                _ => None,
-            });
-            let waits = failed.map(|failed| self.truth.waits_before(failed)).unwrap_or_default();
-            for (position, check) in waits {
-                let Some((extended, id)) = draft.document.with(&check, position) else { continue };
-                if !self.may_run(before.len()) {
-                    return;
-                }
-                if count(&runs(&extended)) > count(&before) && self.passes(&extended) {
-                    let notices = format!("a phone with {fault} is late");
-                    draft.added.push(Added { id, notices, text: extended.describe(id).1 });
-                    draft.document = extended;
-                    break;
-                }
-            }
-        }
+    /// The flow with the key that dismisses alerts, if it fails without on a phone that has them.
+    fn dismissing_alerts(&self) -> Option<Document> {
+        let fault = self.prover.faults.iter().find(|fault| **fault == *ALERT_FAULT);
+        let fault = fault.filter(|_| !self.original.text().contains("autoDismissAlerts"))?;
+        let jobs = self.runs(self.original, Some(fault));
+        let failed = jobs.iter().find(|job| !self.run(job).passed());
+        let (_, conditions, _) = failed?;
+        let extended = self.original.with_header(DISMISS_ALERTS);
+        self.run(&(&extended, conditions.clone(), None)).passed().then_some(extended)
     }
 }
 

@@ -14,6 +14,7 @@ use thumbwire_base::lock;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseContext, CaseRunner, CaseState, RunGoal, is_over};
+use super::dismiss_alerts::AlertDismisser;
 use super::error::FlowError;
 use super::event::FlowEvent;
 use super::golden::GoldenFiles;
@@ -383,7 +384,10 @@ impl FlowRunner<'_> {
             Some(probe) => probe.of(perform),
             None => perform,
         };
-        let perform = Arc::new(ObservedPerform::new(perform, events));
+        let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(perform, events));
+        let dismisser = || Arc::new(AlertDismisser::new(Arc::clone(&perform)));
+        let alerts = case.auto_dismiss_alerts.then(dismisser);
+        let perform = alerts.clone().map_or(perform, |alerts| alerts as _);
         let mut runner = CaseRunner {
             context: CaseContext {
                 perform,
@@ -398,6 +402,7 @@ impl FlowRunner<'_> {
                 step_pictures: self.options.step_pictures,
                 parameters: self.parameters(flow, phone),
                 network: self.network.clone(),
+                alerts,
                 probe: self.options.probe.clone(),
             },
             state: CaseState::default(),

@@ -10,6 +10,7 @@ use thumbwire_device::{AppId, Key, LogEntry, LogFilter, Priority};
 
 use super::case_runner::{CaseRunner, StepError};
 use super::crash::{self, Crash, CrashKind};
+use super::dismiss_alerts::Dismissed;
 use super::error::SourceLocation;
 use super::plan::{Case, CrashScope};
 use super::report::{CaseFailure, FailureKind};
@@ -26,6 +27,7 @@ const AFTERWARDS: Duration = Duration::from_secs(15);
 /// Runs a case once. Returns `None` if it passed.
 pub(super) async fn attempt(runner: &mut CaseRunner<'_>, case: &Case) -> Option<CaseFailure> {
     let before = PhoneBefore::of(runner).await;
+    take_dismissed(runner);
     let started = start(runner, case).await;
     let ended = match started {
         Ok(()) => runner.run_steps(&case.steps, 0).await.map_err(|failure| {
@@ -36,7 +38,9 @@ pub(super) async fn attempt(runner: &mut CaseRunner<'_>, case: &Case) -> Option<
     };
     let ended = afterwards_steps(runner, case, ended).await;
     let lost = matches!(&ended, Err((StepError { kind: FailureKind::Phone, .. }, _)));
-    let after = if lost { PhoneAfter::default() } else { PhoneAfter::of(runner, &before).await };
+    let mut after =
+        if lost { PhoneAfter::default() } else { PhoneAfter::of(runner, &before).await };
+    take_dismissed(runner).into_iter().for_each(|crash| after.adds(crash));
     let app = app_now(runner, case).await;
     let counts = |crash: &Crash| counts(runner, case.crashes, app.as_ref(), crash);
     let (own, others) = after.crashes.into_iter().partition(counts);
@@ -70,6 +74,14 @@ async fn afterwards_steps(runner: &mut CaseRunner<'_>, case: &Case, ended: Ended
         }
         (ended, Ok(())) => ended,
     }
+}
+
+/// Notes the alerts that were dismissed; returns the crashes that they were about.
+fn take_dismissed(runner: &mut CaseRunner<'_>) -> Vec<Crash> {
+    let dismissed = runner.context.alerts.as_ref().map(|alerts| alerts.take_dismissed());
+    let Dismissed { titles, crashes } = dismissed.unwrap_or_default();
+    titles.iter().for_each(|title| runner.note(format!("dismissed an alert: {title}")));
+    crashes
 }
 
 /// The app under test.
@@ -160,18 +172,22 @@ impl PhoneAfter {
         }
         let entries = entries.unwrap_or_default();
         let log = crash::since(&entries, before.mark.as_ref()).to_vec();
-        let mut crashes = thumbwire_core::crash::read(&log, |_| true);
+        let crashes = thumbwire_core::crash::read(&log, |_| true);
+        let mut after = Self { log, crashes };
         let dialog = match runner.snapshot().await {
             Some(snapshot) => crash::dialog(&snapshot),
             None => None,
         };
-        if let Some(dialog) = dialog.filter(|dialog| before.dialog.as_ref() != Some(dialog)) {
-            // Already reported with more detail from the log.
-            if !crashes.iter().any(|crash| crash.kind == dialog.kind) {
-                crashes.push(dialog);
-            }
+        let dialog = dialog.filter(|dialog| before.dialog.as_ref() != Some(dialog));
+        dialog.into_iter().for_each(|dialog| after.adds(dialog));
+        after
+    }
+
+    /// Adds what a dialog says, unless the log has it with more detail.
+    fn adds(&mut self, dialog: Crash) {
+        if !self.crashes.iter().any(|crash| crash.kind == dialog.kind) {
+            self.crashes.push(dialog);
         }
-        Self { log, crashes }
     }
 }
 

@@ -32,7 +32,7 @@ const MAX_TIME: Duration = Duration::from_secs(3_600);
 pub(super) struct Conversion {
     task: &'static str,
     seed: u64,
-    oracle_acts: u32,
+    pub(super) oracle_acts: u32,
     pub(super) flow: Result<WrittenFlow, String>,
     /// What the run typed as passwords.
     pub(super) passwords: BTreeMap<String, String>,

@@ -233,7 +233,7 @@ pub(super) fn misplaced_case(
     arguments: &mut Arguments<'_>,
     context: &mut ParseContext,
 ) -> Option<StepKind> {
-    for key in ["name", "env", "appId", "timeout", "crashes", "commands"] {
+    for key in ["name", "env", "appId", "timeout", "crashes", "autoDismissAlerts", "commands"] {
         arguments.map.as_mut().and_then(|map| map.take(key));
     }
     let what = "`case` belongs at the top level of a flow that no other flow runs";

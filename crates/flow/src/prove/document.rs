@@ -107,6 +107,15 @@ impl Document {
         (at + 1, first.trim_start_matches("- ").to_owned())
     }
 
+    /// With another line in its header.
+    pub(super) fn with_header(&self, line: &str) -> Self {
+        let (keys, end) = match self.header.rfind("---") {
+            Some(at) => self.header.split_at(at),
+            None => (self.header.as_str(), ""),
+        };
+        Self { header: format!("{keys}{line}\n{end}"), ..self.clone() }
+    }
+
     pub(super) fn without(&self, id: CommandId) -> Self {
         let mut document = self.clone();
         document.commands.retain(|(one, _)| *one != id);

@@ -120,15 +120,6 @@ impl Truth {
             _ => false,
         })
     }
-
-    /// Checks of what the last acts before a command changed.
-    pub(super) fn waits_before(&self, id: CommandId) -> Vec<(Position, Value)> {
-        let mut before = self.0.range(..id).rev().filter(|(_, run)| !run.changes.is_empty());
-        before
-            .next()
-            .map(|(&id, run)| run.checks(id).take(MAX_CHECKS).collect())
-            .unwrap_or_default()
-    }
 }
 
 impl CommandRun {

@@ -23,7 +23,7 @@ pub struct Proof {
     pub steps: usize,
     /// How many of these touch, type, press or launch something.
     pub acts: usize,
-    /// The checks that were missing.
+    /// What was missing.
     pub added: Vec<Added>,
     /// The commands that prove nothing.
     pub dropped: Vec<CommandOfFlow>,
@@ -59,15 +59,16 @@ pub struct MutantResult {
     pub killed_by: Option<String>,
 }
 
-/// A check that was missing.
+/// A check or a key that was missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Added {
+    /// The number of the command; `None` for a key of the header.
     #[serde(skip)]
-    pub(super) id: usize,
-    /// The command.
+    pub(super) id: Option<usize>,
+    /// The command, or the key.
     pub text: String,
-    /// What it is for.
-    pub notices: String,
+    /// What happens without it.
+    pub reason: String,
 }
 
 /// A command of the flow as it was.
@@ -119,12 +120,7 @@ pub fn proof_text(proof: &Proof, is_written: bool) -> String {
         false => ("Add", "These prove nothing"),
     };
     let added = proof.added.iter();
-    list(
-        add,
-        added
-            .map(|one| format!("`{}`: else nobody notices when {}", one.text, one.notices))
-            .collect(),
-    );
+    list(add, added.map(|one| format!("`{}`: {}", one.text, one.reason)).collect());
     let steps = |commands: &[CommandOfFlow]| {
         commands.iter().map(|one| format!("step {} `{}`", one.step, one.text)).collect()
     };
@@ -174,9 +170,9 @@ mod tests {
             steps: 5,
             acts: 3,
             added: vec![Added {
-                id: 9,
+                id: Some(9),
                 text: "assertVisible: Milk".into(),
-                notices: "step 3 `tapOn: Save` does nothing".into(),
+                reason: "else nobody notices when step 3 `tapOn: Save` does nothing".into(),
             }],
             dropped: vec![command(5, "wait: 2000"), command(2, "assertVisible: Notes")],
             idle: vec![command(1, "tapOn: Title")],

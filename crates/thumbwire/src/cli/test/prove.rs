@@ -38,8 +38,7 @@ pub(super) struct ProofFlags {
     /// Runs without faults, and with each kind of fault
     #[arg(long, value_name = "N", requires = "prove", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = PROOF)]
     runs: u32,
-    /// Kinds of faults, separated by commas; `thumbwire phone --fault list` lists all. With `popup`
-    /// only a flow passes that answers system dialogs
+    /// Kinds of faults, separated by commas; `thumbwire phone --fault list` lists all
     #[arg(long, value_name = "KINDS", requires = "prove", value_delimiter = ',', default_values = faults::PASSING, value_parser = fault, help_heading = PROOF)]
     faults: Vec<String>,
     /// Runs after which no other version of the flow is tried
