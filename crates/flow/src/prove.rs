@@ -186,14 +186,8 @@ impl Proving<'_> {
             faults.len(),
         ));
         let mut added = Vec::new();
-        let document = match self.dismissing_alerts() {
-            Some(extended) => {
-                let reason = "else it fails when an alert of the system covers the app".into();
-                added.push(Added { id: None, text: DISMISS_ALERTS.into(), reason });
-                extended
-            }
-            None => self.original.clone(),
-        };
+        let document = self.dismissing_alerts(self.original.clone(), &mut added);
+        let document = self.scrolling(document, &mut added);
         let jobs = self.all_runs(&document).into_iter().filter(|(_, conditions, _)| {
             conditions.nth == 0 || (conditions.fault.is_none() && conditions.nth < SPEEDS)
         });
@@ -427,14 +421,54 @@ impl Proving<'_> {
     }
 
     /// The flow with the key that dismisses alerts, if it fails without on a phone that has them.
-    fn dismissing_alerts(&self) -> Option<Document> {
+    fn dismissing_alerts(&self, document: Document, added: &mut Vec<Added>) -> Document {
         let fault = self.prover.faults.iter().find(|fault| **fault == *ALERT_FAULT);
-        let fault = fault.filter(|_| !self.original.text().contains("autoDismissAlerts"))?;
-        let jobs = self.runs(self.original, Some(fault));
+        let jobs = fault.map(|fault| self.runs(&document, Some(fault))).unwrap_or_default();
         let failed = jobs.iter().find(|job| !self.run(job).passed());
-        let (_, conditions, _) = failed?;
-        let extended = self.original.with_header(DISMISS_ALERTS);
-        self.run(&(&extended, conditions.clone(), None)).passed().then_some(extended)
+        let Some((_, conditions, _)) = failed else { return document };
+        let extended = document.with_header(DISMISS_ALERTS);
+        if !self.run(&(&extended, conditions.clone(), None)).passed() {
+            return document;
+        }
+        let reason = "else it fails when an alert of the system covers the app".into();
+        added.push(Added { id: None, text: DISMISS_ALERTS.into(), reason });
+        extended
+    }
+
+    /// The flow with scrolling to elements that faults move off the screen.
+    fn scrolling(&self, mut document: Document, added: &mut Vec<Added>) -> Document {
+        /// A banner moves the elements of all screens.
+        const MAX_SCROLLS: usize = 5;
+        let some = 0..self.prover.runs.min(SPEEDS);
+        let faults = self.prover.faults.iter().map(|fault| Some(fault.clone()));
+        let some = faults.flat_map(|fault| some.clone().map(move |nth| (fault.clone(), nth)));
+        for (fault, nth) in some {
+            let conditions = Conditions { fault, nth };
+            let mut extended = document.clone();
+            let mut scrolls = Vec::new();
+            let passes = loop {
+                let command = match self.run(&(&extended, conditions.clone(), None)) {
+                    RunEnd::Passed => break !scrolls.is_empty(),
+                    RunEnd::Failed(Some(command), _) => command,
+                    RunEnd::Failed(None, _) | RunEnd::Unknown(_) => break false,
+                };
+                let scroll = extended.scrolling_to(command);
+                let Some((longer, id)) = scroll.filter(|_| scrolls.len() < MAX_SCROLLS) else {
+                    break false;
+                };
+                scrolls.push((id, command));
+                extended = longer;
+            };
+            if passes && self.run(&(&extended, <_>::default(), None)).passed() {
+                added.extend(scrolls.into_iter().map(|(id, command)| {
+                    let (_, command) = extended.describe(command);
+                    let reason = format!("else `{command}` fails when something moves it away");
+                    Added { id: Some(id), text: extended.describe(id).1, reason }
+                }));
+                document = extended;
+            }
+        }
+        document
     }
 }
 

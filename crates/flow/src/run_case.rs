@@ -199,12 +199,12 @@ async fn log(runner: &mut CaseRunner<'_>, max: usize) -> Option<Vec<LogEntry>> {
 /// Saves a screenshot, and a snapshot next to it, in the trace's folder. Returns the screenshot's
 /// file.
 async fn snapshot(runner: &mut CaseRunner<'_>) -> Option<PathBuf> {
+    let recorder = runner.context.recorder.clone()?;
     let options = ScreenshotOptions::default();
     let picture = match afterwards(runner, request::ScreenshotAndSnapshot(options)).await {
         Some(both) => both.screenshot,
         None => afterwards(runner, request::Screenshot(options)).await?,
     };
-    let recorder = runner.context.recorder.as_ref()?;
     // The recorder's name for the screenshot of an action.
     let file = format!("{:04}.{}", recorder.action_count(), picture.image.format.name());
     Some(recorder.folder().join(file))

@@ -144,7 +144,11 @@ fn acts(trace: &Trace) -> u32 {
     let actions = trace.entries.iter().flat_map(|entry| &entry.actions);
     let acts = actions.filter(|action| {
         action.action.changes_screen()
-            && !matches!(action.action, Action::Unlock | Action::SetPermission { .. })
+            && !matches!(
+                action.action,
+                // Parts of the start and of `launchApp`.
+                Action::Unlock | Action::Stop(_) | Action::SetPermission { .. }
+            )
     });
     let acts: Vec<&Action> = acts.map(|action| &action.action).collect();
     let is_into_field = |pair: &[&Action]| matches!(pair, [Action::Touch(_), Action::Type(_)]);

@@ -331,7 +331,7 @@ fn cases_have_their_own_settings_and_run_the_hooks() {
                 onFlowComplete: [scroll]\n---\n\
                 - case: { name: one, commands: [{ assertVisible: \"${WHO}\" }] }\n\
                 - case:\n    name: two\n    appId: c.d\n    env: { WHO: Bo }\n    timeout: 1000\n    \
-                crashes: none\n    commands: [stopApp, { assertVisible: \"${WHO}\" }]\n";
+                crashes: none\n    autoDismissAlerts: true\n    commands: [stopApp, { assertVisible: \"${WHO}\" }]\n";
     let sources = |_: &Path| Ok(text.to_owned());
     let flow = read("test.yaml", &Default::default(), &sources).unwrap();
     let [one, two] = &flow.cases[..] else { panic!("{flow:?}") };
@@ -339,6 +339,7 @@ fn cases_have_their_own_settings_and_run_the_hooks() {
     assert_eq!(outline(&two.steps), "press back\nclose c.d\nexpect \"Bo\"\n");
     assert_eq!((outline(&one.afterwards), &*two.name), ("scroll down\n".into(), "two"));
     assert_eq!((one.crashes, two.crashes), (CrashScope::Own, CrashScope::None));
+    assert_eq!((one.auto_dismiss_alerts, two.auto_dismiss_alerts), (false, true));
     assert_eq!([one, two].map(|case| case.steps.last().unwrap().timeout.as_secs()), [5, 1]);
 }
 

@@ -107,6 +107,28 @@ impl Document {
         (at + 1, first.trim_start_matches("- ").to_owned())
     }
 
+    /// Adds, before a tap or a check, scrolling to its element. `None` for other commands, and
+    /// for what the last command added.
+    pub(super) fn scrolling_to(&self, id: CommandId) -> Option<(Self, CommandId)> {
+        const NAMES: [&str; 4] = ["tapOn:", "doubleTapOn:", "longPressOn:", "assertVisible:"];
+        let at = self.commands.iter().position(|(one, _)| *one == id)?;
+        let is_there = |before: usize| self.commands[before].1.contains("scrollUntilVisible:");
+        if at.checked_sub(1).is_some_and(is_there) {
+            return None;
+        }
+        let indent = &self.indent;
+        let lines = self.commands[at].1.lines().filter(|line| !line.trim().starts_with('#'));
+        let mut lines = lines.filter_map(|line| line.strip_prefix(indent.as_str()));
+        let command = lines.next()?.strip_prefix("- ")?.trim_start();
+        let element = NAMES.iter().find_map(|name| command.strip_prefix(name))?;
+        let mut text = format!("{indent}- scrollUntilVisible:\n{indent}    element:{element}\n");
+        lines.for_each(|line| text.push_str(&format!("{indent}    {line}\n")));
+        let mut document = self.clone();
+        document.commands.insert(at, (self.next, text));
+        document.next += 1;
+        Some((document, self.next))
+    }
+
     /// With another line in its header.
     pub(super) fn with_header(&self, line: &str) -> Self {
         let (keys, end) = match self.header.rfind("---") {
@@ -176,6 +198,12 @@ mod tests {
         assert_eq!((extended.lines(id), extended.lines(1)), (Some(5..6), None));
         assert!(extended.with(&json!("back"), Position::After(1)).is_none());
         assert!(document(&extended.text()).is_ok());
+        let scrolling = whole.scrolling_to(1).unwrap().0;
+        let scroll = "\n- scrollUntilVisible:\n    element:\n        id: 'title'\n\n# The title\n";
+        assert!(scrolling.text().contains(scroll), "{}", scrolling.text());
+        assert!(scrolling.scrolling_to(1).is_none() && whole.scrolling_to(3).is_none());
+        let with_key = whole.with_header("timeout: 5000").text();
+        assert!(with_key.starts_with("appId: a.b # the app\ntimeout: 5000\n---\n- launchApp\n"));
     }
 
     #[test]

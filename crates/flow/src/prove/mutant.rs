@@ -108,7 +108,8 @@ impl Truth {
         self.0.get(&id).is_some_and(|run| run.steps.iter().any(|step| step.acts))
     }
 
-    /// Whether a command only scrolls, hides the keyboard, or touched what did nothing visible.
+    /// Whether a command only scrolls, hides the keyboard, or did nothing visible: a touch of what
+    /// is off, the launch of the app in front.
     pub(super) fn is_idle(&self, id: CommandId) -> bool {
         let Some(run) = self.0.get(&id) else { return false };
         let is_seen = run.changes.iter().any(|change| change.is_visible);
@@ -116,7 +117,7 @@ impl Truth {
             StepKind::HideKeyboard
             | StepKind::ScrollTo(_)
             | StepKind::Act(Action::Scroll { .. }) => true,
-            StepKind::Touch(_) | StepKind::Act(Action::Press(_)) => !is_seen,
+            StepKind::Touch(_) | StepKind::Act(Action::Press(_) | Action::Launch(_)) => !is_seen,
             _ => false,
         })
     }

@@ -385,6 +385,33 @@ async fn popup_fails_the_case_and_is_in_the_screenshot() {
     assert_eq!(report.exit_code(), 0, "{said}");
 }
 
+/// Wherever it comes: before a look, or between a look and the tap or text that it takes.
+#[tokio::test(start_paused = true)]
+async fn an_alert_is_dismissed_if_the_flow_says_so() {
+    let text = "appId: com.android.notes\nautoDismissAlerts: true\n---\n- launchApp\n\
+                - tapOn: New note\n- tapOn: { id: editable_title }\n- inputText: Milk\n\
+                - hideKeyboard\n- back\n- assertVisible: Milk\n";
+    let mut met = 0;
+    for nth in 0..12 {
+        let bench = Bench::meeting(&[&format!("popup:times=1,after={nth}")]);
+        let (report, said) = bench.tried(text).await;
+        assert_eq!(report.exit_code(), 0, "{nth}: {said}");
+        let notes = &report.cases[0].attempts[0].notes;
+        assert_eq!(notes.len(), bench.phone.injections().len(), "{nth}: {said}");
+        assert!(
+            notes.iter().all(|note| note == "dismissed an alert: Software update"),
+            "{notes:?}"
+        );
+        met += notes.len();
+    }
+    assert!(met > 8, "{met}");
+    // An ANR still fails the case.
+    let bench = Bench::meeting(&["anr:times=1"]);
+    let (report, said) = bench.tried(text).await;
+    let failed = report.cases[0].attempts[0].failed.as_ref().unwrap();
+    assert_eq!(failed.kind, FailureKind::NotResponding, "{said}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn data_is_cleared_only_if_allowed() {
     let bench = Bench::new();
