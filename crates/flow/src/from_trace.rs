@@ -539,7 +539,12 @@ impl<'a> Writer<'a> {
                 })
             };
             let is_typed_now = matches!(&act.action, Action::Type(input) if input.text == text);
-            let check = json!({ "assertVisible": naming.parameters.part(text) });
+            let is_whole = after.visible().any(|at| *after.node(at).text == *text);
+            let element = match is_whole {
+                true => Name::of_text(text).written(naming.parameters),
+                false => naming.parameters.part(text).into(),
+            };
+            let check = json!({ "assertVisible": element });
             if is_typed_now && shows(after, true) {
                 change.checks.push(check);
             } else if text.len() > 2 && shows(after, false) && !shows(before, false) {

@@ -102,7 +102,7 @@ impl Probe {
     /// How long a step waits that may wait this long: what a mutated app does not show at once
     /// never comes.
     pub(super) fn max_wait(&self, timeout: Duration) -> Duration {
-        const MAX_WAIT: Duration = Duration::from_secs(5);
+        const MAX_WAIT: Duration = Duration::from_secs(2);
         if self.mutation.is_some() { timeout.min(MAX_WAIT) } else { timeout }
     }
 

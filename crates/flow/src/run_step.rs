@@ -232,17 +232,17 @@ impl CaseRunner<'_> {
     async fn repairs(&mut self, typing: &TextInput) -> bool {
         let Some(snapshot) = self.snapshot().await else { return false };
         let nodes = &snapshot.tree.nodes;
-        let shows = text_field::focused(&snapshot.tree).map(|at| &*nodes[at].text);
-        // A field that is empty may have taken the text and gone on.
-        let Some(shows) = shows.filter(|shows| !typing.clear && !shows.is_empty()) else {
+        let Some(at) = text_field::focused(&snapshot.tree).filter(|_| !typing.clear) else {
             return false;
         };
+        let (shows, is_hidden) = (&*nodes[at].text, nodes[at].flags.password);
         let mut rest = typing.text.chars();
-        // Nothing else was in the field before if it has only characters of this text.
-        let is_part = shows.chars().all(|shown| rest.any(|c| c == shown));
+        // Nothing else was in the field before if it has only characters of this text. One that is
+        // empty may have taken the text and gone on.
+        let is_part = !shows.is_empty() && shows.chars().all(|shown| rest.any(|c| c == shown));
         let again = TextInput { clear: true, ..typing.clone() };
-        shows == typing.text
-            || (is_part
+        (shows == typing.text && !is_hidden)
+            || ((is_part || is_hidden)
                 && self
                     .ask(request::Type(again))
                     .await

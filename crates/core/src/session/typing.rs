@@ -381,13 +381,21 @@ impl AttachedDevice {
         before: Option<FieldBefore>,
         at_end: bool,
     ) -> Result<Readback, Failure> {
-        let Some(now) = self.field_if_given().await? else { return Ok(Readback::NoField) };
+        let Some(mut now) = self.field_if_given().await? else { return Ok(Readback::NoField) };
         if now.flags.password {
             return self.read_back_hidden(text, &now, before.as_ref()).await;
         }
         // If focus moved on to another field, its previous content is unknown.
         let before = before.filter(|before| before.is_of(&now)).map(|before| before.holds);
-        let again = match judge(text, before.as_deref(), &contents(&now), at_end) {
+        let mut verdict = judge(text, before.as_deref(), &contents(&now), at_end);
+        if matches!(verdict, Verdict::NothingTyped | Verdict::Lost { .. }) {
+            // A look that is late would have the text typed twice.
+            let later = self.field_if_given().await?;
+            let Some(later) = later else { return Ok(Readback::NoField) };
+            now = later;
+            verdict = judge(text, before.as_deref(), &contents(&now), at_end);
+        }
+        let again = match verdict {
             Verdict::Same => return Ok(Readback::Same),
             Verdict::WrongField => return Ok(Readback::NoField),
             Verdict::Differs => return Ok(Readback::Differs { shows: now.text.into() }),
@@ -405,20 +413,21 @@ impl AttachedDevice {
         })
     }
 
-    /// A field that hides its text still shows by the cursor how many characters it has: those that
-    /// were lost are typed again, if it was empty before.
+    /// A field that hides its text still shows by the cursor how many characters are before it.
+    /// Fewer than were typed: some were lost. They are typed again, if the field was empty before.
     async fn read_back_hidden(
         &self,
         text: &str,
         field: &Node,
         before: Option<&FieldBefore>,
     ) -> Result<Readback, Failure> {
-        let known = before.filter(|before| before.is_of(field) && before.is_empty);
-        let (Some(_), Some(editor)) = (known, self.editor_of(field).await) else {
-            return Ok(Readback::Hidden);
-        };
+        let was_empty = before.is_some_and(|before| before.is_of(field) && before.is_empty);
+        let Some(editor) = self.editor_of(field).await else { return Ok(Readback::Hidden) };
         let length = utf16_len(text);
         match editor.cursor {
+            Some(cursor) if cursor < length && !text.contains('\n') && !was_empty => {
+                Ok(Readback::Differs { shows: format!("{cursor} hidden characters") })
+            }
             Some(cursor) if cursor < length && !text.contains('\n') => {
                 self.clear_at_end(field, "", Some(&editor)).await?;
                 self.act(self.device.type_text(text)).await?;
