@@ -123,6 +123,11 @@ fn prove(task: &Task, seed: u64, runs: u32, faults: &[&str]) -> Proved {
         is_over: &|| false,
     };
     let proof = prover.prove(&flow.text).unwrap_or_else(|error| panic!("{}: {error}", task.name));
+    if let Some(out) = setting("PROVE_OUT") {
+        let out = Path::new(&out);
+        std::fs::write(out.join(format!("{}.yaml", task.name)), &flow.text).unwrap();
+        std::fs::write(out.join(format!("{}.proved.yaml", task.name)), &proof.text).unwrap();
+    }
     // Mutants may pass without the task's effect; the flow itself must not.
     phones.broken_conditions.lock().unwrap().clear();
     let shortest = read(&proof.text).unwrap();
@@ -229,7 +234,7 @@ fn summary(all: &[Proved]) -> String {
 }
 
 /// One task. With `PROVE_TASKS`, `all` or those whose names begin so, on phones with each kind of
-/// fault, `PROVE_RUNS` times each.
+/// fault, `PROVE_RUNS` times each; `PROVE_OUT` is a folder for the flows.
 #[test]
 fn flows_of_recorded_runs_are_proved() {
     let Some(names) = setting("PROVE_TASKS") else {

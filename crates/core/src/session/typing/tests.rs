@@ -34,6 +34,8 @@ struct OneField {
     erased: Mutex<Vec<usize>>,
     /// What the keyboard says about the field.
     editor: Mutex<Option<Editor>>,
+    /// Looks that still show an empty field.
+    late: Mutex<usize>,
 }
 
 impl OneField {
@@ -58,6 +60,7 @@ impl OneField {
             holds: Mutex::default(),
             erased: Mutex::default(),
             editor: Mutex::default(),
+            late: Mutex::default(),
         };
         change(&mut phone);
         Arc::new(phone)
@@ -90,7 +93,12 @@ impl Device for OneField {
         Err(self.unsupported("pictures"))
     }
     async fn tree(&self, _detail: TreeDetail) -> Result<Tree, Error> {
-        let holds = lock(&self.holds).clone();
+        let mut holds = lock(&self.holds).clone();
+        let mut late = lock(&self.late);
+        if *late > 0 && !holds.is_empty() {
+            *late -= 1;
+            holds.clear();
+        }
         if !holds.is_empty()
             && let Some(error) = lock(&self.fails).pop()
         {
@@ -203,6 +211,37 @@ async fn hidden_text_is_cleared_and_typed_but_not_read() {
     assert_eq!(ask(&phone, cleared("secret")).await, Ok(Readback::Hidden));
     assert_eq!(*lock(&phone.holds), "secret");
     assert_eq!(*lock(&phone.erased), [UNTOLD], "its length is hidden");
+}
+
+#[tokio::test]
+async fn hidden_text_is_lost_if_the_cursor_is_before_its_length() {
+    let blind = || TextInput { blind: true, ..TextInput::of("secret") };
+    let hidden = |many: &str| Readback::Differs { shows: format!("{many} hidden characters") };
+    // At 0 the field may have taken the text and be ready for the next.
+    for (cursor, readback) in
+        [(6, Readback::Hidden), (4, hidden("4")), (9, Readback::Hidden), (0, Readback::Hidden)]
+    {
+        let phone = OneField::new(|phone| {
+            phone.hides();
+            *lock(&phone.editor) = Some(Editor {
+                package: "p".into(),
+                id: "field".into(),
+                hint: String::new(),
+                cursor: Some(cursor),
+                multi_line: false,
+                popup: false,
+            });
+        });
+        lock(&phone.node).package = "p".into();
+        assert_eq!(ask(&phone, blind()).await, Ok(readback), "{cursor}");
+    }
+}
+
+#[tokio::test]
+async fn a_late_look_does_not_type_twice() {
+    let phone = OneField::new(|phone| *lock(&phone.late) = 1);
+    assert_eq!(ask(&phone, TextInput::of("Milk")).await, Ok(Readback::Same));
+    assert_eq!(*lock(&phone.holds), "Milk");
 }
 
 #[tokio::test]
