@@ -530,8 +530,8 @@ impl<'a> Writer<'a> {
         change.checks.extend(self.gone(at, after));
         for one in naming.parameters.except(Kind::Secret) {
             let text = one.value.as_str();
-            let shows = |screen: &Screen, in_field: bool| {
-                screen.visible().any(|at| {
+            let shown = |screen: &Screen, in_field: bool| {
+                screen.visible().find(|&at| {
                     let node = screen.node(at);
                     let is_set = is_text_field(node) && !is_showing_hint(node);
                     let texts = [&*node.text, &*node.description];
@@ -539,16 +539,24 @@ impl<'a> Writer<'a> {
                 })
             };
             let is_typed_now = matches!(&act.action, Action::Type(input) if input.text == text);
-            let is_whole = after.visible().any(|at| *after.node(at).text == *text);
-            let element = match is_whole {
-                true => Name::of_text(text).written(naming.parameters),
-                false => naming.parameters.part(text).into(),
+            let typed = if is_typed_now { shown(after, true) } else { None };
+            let is_kept = text.len() > 2 && shown(before, false).is_none();
+            let kept = if is_kept { shown(after, false) } else { None };
+            let Some(node) = typed.or(kept).map(|at| after.node(at)) else { continue };
+            let pattern = match *node.text == *text {
+                true => naming.parameters.pattern(text),
+                false => naming.parameters.part(text),
             };
-            let check = json!({ "assertVisible": element });
-            if is_typed_now && shows(after, true) {
+            let check = json!({ "assertVisible": pattern });
+            if typed.is_some() {
                 change.checks.push(check);
-            } else if text.len() > 2 && shows(after, false) && !shows(before, false) {
-                change.kept.push((text.to_owned(), check));
+                continue;
+            }
+            change.kept.push((text.to_owned(), check));
+            // A message that was sent may still be in its field, if it was not.
+            if shown(before, true).is_some() && !node.id.is_empty() {
+                let id = escape(node.id.rsplit('/').next().unwrap_or_default());
+                change.checks.push(json!({ "assertVisible": { "text": pattern, "id": id } }));
             }
         }
         change

@@ -425,10 +425,12 @@ impl AttachedDevice {
         let Some(editor) = self.editor_of(field).await else { return Ok(Readback::Hidden) };
         let length = utf16_len(text);
         match editor.cursor {
-            Some(cursor) if cursor < length && !text.contains('\n') && !was_empty => {
-                Ok(Readback::Differs { shows: format!("{cursor} hidden characters") })
-            }
+            // At 0 it may have taken the text and be ready for the next, as a field for a PIN.
+            Some(0) if !was_empty => Ok(Readback::Hidden),
             Some(cursor) if cursor < length && !text.contains('\n') => {
+                if !was_empty {
+                    return Ok(Readback::Differs { shows: format!("{cursor} hidden characters") });
+                }
                 self.clear_at_end(field, "", Some(&editor)).await?;
                 self.act(self.device.type_text(text)).await?;
                 match self.cursor_of(&editor).await {

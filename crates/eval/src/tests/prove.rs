@@ -143,8 +143,8 @@ fn prove(task: &Task, seed: u64, runs: u32, faults: &[&str]) -> Proved {
     Proved { task: task.name, proof, is_question, oracle_acts, acts, struck, took, judged }
 }
 
-/// What a run did on the phone, counted as the oracle does: a tap into a field and the text typed
-/// there are one act.
+/// What a run did on the phone, counted as the oracle does: a tap into a field, erasing it and the
+/// text typed there are one act.
 fn acts(trace: &Trace) -> u32 {
     let actions = trace.entries.iter().flat_map(|entry| &entry.actions);
     let acts = actions.filter(|action| {
@@ -156,7 +156,8 @@ fn acts(trace: &Trace) -> u32 {
             )
     });
     let acts: Vec<&Action> = acts.map(|action| &action.action).collect();
-    let is_into_field = |pair: &[&Action]| matches!(pair, [Action::Touch(_), Action::Type(_)]);
+    let is_into_field =
+        |pair: &[&Action]| matches!(pair, [Action::Touch(_) | Action::Type(_), Action::Type(_)]);
     let into_fields = acts.windows(2).filter(|pair| is_into_field(pair)).count();
     u32::try_from(acts.len() - into_fields).unwrap()
 }
