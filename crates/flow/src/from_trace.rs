@@ -612,7 +612,7 @@ pub(super) struct Change {
 pub(super) fn changes(trace: &Trace, typed: &[(String, String)]) -> Vec<Change> {
     let acts = acts(trace);
     let mut parameters = Parameters::default();
-    let is_plain = |text: &str| secret(text).is_none() && !text.is_empty() && !text.contains('\n');
+    let is_plain = |text: &str| secret(text).is_none() && !text.is_empty();
     for (written, text) in typed.iter().filter(|(_, text)| is_plain(text)) {
         let name = written.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -435,7 +435,7 @@ impl Proving<'_> {
         extended
     }
 
-    /// The flow with scrolling to elements that faults move off the screen.
+    /// The flow with scrolling to elements that faults move off the screen, and time for it.
     fn scrolling(&self, mut document: Document, added: &mut Vec<Added>) -> Document {
         /// A banner moves the elements of all screens.
         const MAX_SCROLLS: usize = 5;
@@ -452,18 +452,25 @@ impl Proving<'_> {
                     RunEnd::Failed(Some(command), _) => command,
                     RunEnd::Failed(None, _) | RunEnd::Unknown(_) => break false,
                 };
-                let scroll = extended.scrolling_to(command);
-                let Some((longer, id)) = scroll.filter(|_| scrolls.len() < MAX_SCROLLS) else {
+                let (_, text) = extended.describe(command);
+                let (longer, id, reason) = if let Some(longer) = extended.with_more_time(command) {
+                    (longer, command, "else it runs out of time on a slow phone".into())
+                } else if let Some((longer, id)) = extended.scrolling_to(command) {
+                    (longer, id, format!("else `{text}` fails when something moves it away"))
+                } else {
                     break false;
                 };
-                scrolls.push((id, command));
+                if scrolls.len() == MAX_SCROLLS {
+                    break false;
+                }
+                scrolls.push((id, reason));
                 extended = longer;
             };
             if passes && self.run(&(&extended, <_>::default(), None)).passed() {
-                added.extend(scrolls.into_iter().map(|(id, command)| {
-                    let (_, command) = extended.describe(command);
-                    let reason = format!("else `{command}` fails when something moves it away");
-                    Added { id: Some(id), text: extended.describe(id).1, reason }
+                added.extend(scrolls.into_iter().map(|(id, reason)| Added {
+                    id: Some(id),
+                    text: extended.describe(id).1,
+                    reason,
                 }));
                 document = extended;
             }

@@ -129,6 +129,22 @@ impl Document {
         Some((document, self.next))
     }
 
+    /// With more time for a command that scrolls until an element is visible. `None` for others.
+    pub(super) fn with_more_time(&self, id: CommandId) -> Option<Self> {
+        const TIMEOUT: &str = "timeout: 120000";
+        let mut document = self.clone();
+        let (_, text) = document.commands.iter_mut().find(|(one, _)| *one == id)?;
+        if !text.contains("- scrollUntilVisible:") || text.contains("timeout:") {
+            return None;
+        }
+        let lines = text.trim_end();
+        *text = match lines.strip_suffix('}') {
+            Some(map) => format!("{}, {TIMEOUT} }}\n", map.trim_end()),
+            None => format!("{lines}\n{}    {TIMEOUT}\n", self.indent),
+        };
+        Some(document)
+    }
+
     /// With another line in its header.
     pub(super) fn with_header(&self, line: &str) -> Self {
         let (keys, end) = match self.header.rfind("---") {
@@ -202,6 +218,10 @@ mod tests {
         let scroll = "\n- scrollUntilVisible:\n    element:\n        id: 'title'\n\n# The title\n";
         assert!(scrolling.text().contains(scroll), "{}", scrolling.text());
         assert!(scrolling.scrolling_to(1).is_none() && whole.scrolling_to(3).is_none());
+        let (scrolling, id) = whole.scrolling_to(1).unwrap();
+        let slow = scrolling.with_more_time(id).unwrap();
+        assert!(slow.text().contains("id: 'title'\n    timeout: 120000\n"), "{}", slow.text());
+        assert!(slow.with_more_time(id).is_none() && whole.with_more_time(1).is_none());
         let with_key = whole.with_header("timeout: 5000").text();
         assert!(with_key.starts_with("appId: a.b # the app\ntimeout: 5000\n---\n- launchApp\n"));
     }
