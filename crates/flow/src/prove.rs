@@ -198,12 +198,12 @@ impl Proving<'_> {
         let kills = self.kills(&document, &self.mutants_of(&document));
         let killed_before = kills.iter().flatten().count();
         let mut draft = Draft { document, kills, added, dropped: Vec::new() };
-        // What moved nothing is not worth a check.
+        self.add_checks(&mut draft);
+        // After the checks, which notice when a tap that moved nothing gave a field the focus.
         let unnoticed = self.mutants.iter().zip(&draft.kills).filter(|(_, kill)| kill.is_none());
         let idle = unnoticed.filter(|(mutant, _)| self.is_idle(mutant));
         let idle = idle.map(|(mutant, _)| mutant.command).collect();
         self.drop_commands(&mut draft, idle);
-        self.add_checks(&mut draft);
         let checks = self.checks(&draft.document);
         self.drop_commands(&mut draft, checks);
         let is_cut_short = !self.may_run(1);

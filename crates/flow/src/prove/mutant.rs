@@ -112,21 +112,6 @@ impl Truth {
     /// is off, the launch of the app in front.
     pub(super) fn is_idle(&self, id: CommandId) -> bool {
         let Some(run) = self.0.get(&id) else { return false };
-        // A tap may only have given a field the focus.
-        let types = |step: &SeenStep| {
-            matches!(
-                step.kind,
-                StepKind::Type { .. }
-                    | StepKind::TypeRandom(_)
-                    | StepKind::Paste
-                    | StepKind::PasteDeviceClipboard
-                    | StepKind::Erase(_)
-            )
-        };
-        let next = self.0.range(id + 1..).find(|(id, _)| self.acts(**id));
-        if next.is_some_and(|(_, run)| run.steps.iter().any(types)) {
-            return false;
-        }
         let is_seen = run.changes.iter().any(|change| change.is_visible);
         run.steps.iter().filter(|step| step.acts).all(|step| match &step.kind {
             StepKind::HideKeyboard
