@@ -215,7 +215,7 @@ mod tests {
         assert!(extended.with(&json!("back"), Position::After(1)).is_none());
         assert!(document(&extended.text()).is_ok());
         let scrolling = whole.scrolling_to(1).unwrap().0;
-        let scroll = "\n- scrollUntilVisible:\n    element:\n        id: 'title'\n\n# The title\n";
+        let scroll = "\n- scrollUntilVisible:\n    element:\n        id: 'title'\n# The title\n";
         assert!(scrolling.text().contains(scroll), "{}", scrolling.text());
         assert!(scrolling.scrolling_to(1).is_none() && whole.scrolling_to(3).is_none());
         let (scrolling, id) = whole.scrolling_to(1).unwrap();
