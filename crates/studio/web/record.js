@@ -66,7 +66,8 @@ function show() {
   check.disabled = !on;
   byId("discard").disabled = !on && !flow.value;
   flow.readOnly = on;
-  byId("recorded").replaceChildren(foreign(error ?? (on ? `Recording: ${acts} ${acts === 1 ? "act" : "acts"}` : "")));
+  const how = model.mode === "check" ? "Click what must be there; Esc ends it." : `Recording: ${acts} ${acts === 1 ? "act" : "acts"}`;
+  byId("recorded").replaceChildren(foreign(error ?? (on ? how : "")));
   byId("recorded").classList.toggle("changed", Boolean(error));
   byId("edited").hidden = !recording.flow || flow.value === recording.flow;
   if (!on && model.mode === "check") setMode("touch");
@@ -203,10 +204,7 @@ export function start() {
   const isOwn = () => !recording.running && flow.value.trim() !== "" && flow.value !== recording.flow;
   twice(byId("record"), "Replace the text?", isOwn, () => record(recording.running ? "stop" : "start"));
   twice(byId("discard"), "Discard all?", () => flow.value.trim() !== "", discard);
-  check.addEventListener("click", () => {
-    setMode(model.mode === "check" ? "touch" : "check");
-    if (model.mode === "check") say("Click what must be there. Esc ends it.");
-  });
+  check.addEventListener("click", () => setMode(model.mode === "check" ? "touch" : "check"));
   byId("run").addEventListener("click", () => run(0));
   byId("run-stop").addEventListener("click", () => running?.abort());
   for (const one of document.querySelectorAll("[data-save]")) one.addEventListener("click", () => save(one.dataset.save));
@@ -222,7 +220,10 @@ export function start() {
   on("checked", async (element) => {
     if (await record("check", { index: element.index })) say("The flow now checks that this element is there.");
   });
-  on("mode", () => check.setAttribute("aria-pressed", String(model.mode === "check")));
+  on("mode", () => {
+    check.setAttribute("aria-pressed", String(model.mode === "check"));
+    show();
+  });
   on("acted", () => recording.running && poll());
   let isKnown = false;
   on("state", () => {
