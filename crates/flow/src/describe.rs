@@ -56,6 +56,7 @@ impl fmt::Display for StepKind {
             Self::Paste => f.write_str("type the copied text"),
             Self::TypeRandom(random) => write!(f, "type {random}"),
             Self::Erase(None) => f.write_str("erase the field"),
+            Self::Erase(Some(1)) => f.write_str("erase 1 character"),
             Self::Erase(Some(many)) => write!(f, "erase {many} characters"),
             Self::HideKeyboard => f.write_str("hide the keyboard"),
             Self::ClearKeychain => f.write_str("clear the keychain"),

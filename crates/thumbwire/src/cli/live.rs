@@ -22,6 +22,7 @@ pub(super) use json::JsonLines;
 use super::style::LineStyle;
 use super::terminal_prompt::{self, PauseOutput};
 use format::RunFormatter;
+pub(in crate::cli) use format::counted;
 use thumbwire_agent::{AgentEvent, RunResult};
 use thumbwire_core::event::{Event, EventSink};
 

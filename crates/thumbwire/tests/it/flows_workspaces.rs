@@ -152,7 +152,7 @@ fn flows_are_checked_without_a_phone() {
     let (out, code) = run(&folder, &["--check", "."], &[]);
     assert_eq!(code, Some(2), "{out}");
     assert_eq!(out.matches("unknown command `tapp`").count(), 1, "each error once: {out}");
-    assert!(out.contains("  second\n") && out.contains("1 errors"), "{out}");
+    assert!(out.contains("  second\n") && out.contains("1 error"), "{out}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Turns the events of a run into lines. Uses no clock and no terminal: times come with the events.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -318,6 +319,8 @@ fn grouped(number: u64) -> String {
     out
 }
 
-fn counted(count: u32, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// `1 step`, `2 steps`.
+pub(in crate::cli) fn counted<N: Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    let end = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {what}{end}")
 }

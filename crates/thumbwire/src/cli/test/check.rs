@@ -1,6 +1,7 @@
 //! `thumbwire test --check`: what is known of flows without a phone.
 
 use crate::cli::flow_files::ReadFlows;
+use crate::cli::live::counted;
 use crate::cli::{CliError, print};
 
 /// Prints the cases, what may go wrong, and what is wrong. Exit code 2 if something is wrong.
@@ -33,13 +34,14 @@ pub(super) fn report(read: &ReadFlows, parameters: &[(String, String)]) -> Resul
     }
     let skipped = match read.skipped {
         0 => String::new(),
-        skipped => format!(" · {skipped} flows with other tags"),
+        skipped => format!(" · {} with other tags", counted(skipped, "flow")),
     };
     text.push_str(&format!(
-        "\n{cases} cases in {} flows{skipped} · {} warnings · {} errors\n",
-        read.flows.len(),
-        warnings.len(),
-        read.errors.len()
+        "\n{} in {}{skipped} · {} · {}\n",
+        counted(cases, "case"),
+        counted(read.flows.len(), "flow"),
+        counted(warnings.len(), "warning"),
+        counted(read.errors.len(), "error")
     ));
     print(&text)?;
     Ok(if read.errors.is_empty() { 0 } else { 2 })
