@@ -31,8 +31,8 @@ pub(super) struct FlowFlags {
     /// Set a parameter, which flows use as `${NAME}` (repeatable)
     #[arg(short = 'e', long, value_name = "NAME=VALUE", value_parser = parameter)]
     pub(super) param: Vec<(String, String)>,
-    /// Directory whose files flows may use [default: that of the flow, or the nearest one above it
-    /// that is called `.maestro` or has a `config.yaml`]
+    /// Directory whose files flows may use [default: the nearest one above the flow that is called
+    /// `.maestro` or `maestro` or has a `config.yaml`, else the repository, else the flow's own]
     #[arg(long, value_name = "DIR")]
     input: Option<PathBuf>,
     /// Workspace file that says which files of the directories are flows [default: their own
@@ -154,7 +154,8 @@ impl GoldenFiles for FlowFolders {
 }
 
 /// The folder of what belongs to a flow or a folder of flows: the nearest one upwards that is
-/// called `.maestro` or is a workspace of the same owner, else its own.
+/// called `.maestro` or `maestro` or is a workspace, else the repository, else its own. Workspace
+/// and repository are of the same owner.
 fn project(flow: &Path) -> PathBuf {
     let flow = absolute(flow);
     let own = match flow.is_dir() {
@@ -166,11 +167,21 @@ fn project(flow: &Path) -> PathBuf {
         files::have_one_owner(&file, own)
             && text_of(&file).is_ok_and(|text| Workspace::is_config(&text))
     };
+    // A home directory is neither: the folder above it is the system's.
+    let is_inside_ones_own =
+        |folder: &Path| folder.parent().is_some_and(|above| files::have_one_owner(folder, above));
     let is_project = |folder: &&Path| {
-        folder.file_name().is_some_and(|name| name == ".maestro")
+        let name = folder.file_name().unwrap_or_default();
+        name == ".maestro"
+            || (name == "maestro" && is_inside_ones_own(folder))
             || WORKSPACES.iter().any(|name| is_workspace(folder.join(name)))
     };
-    own.ancestors().find(is_project).unwrap_or(own).to_owned()
+    let is_repository = |folder: &&Path| {
+        files::have_one_owner(&folder.join(".git"), own) && is_inside_ones_own(folder)
+    };
+    let mut above = own.ancestors();
+    let project = above.clone().find(is_project).or_else(|| above.find(is_repository));
+    project.unwrap_or(own).to_owned()
 }
 
 /// The absolute path without `..`.

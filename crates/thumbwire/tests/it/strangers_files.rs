@@ -188,12 +188,19 @@ fn flow_uses_files_of_its_project() {
         assert!(text.contains("oops"), "{text}");
         !text.contains("cannot read")
     };
-    for project in ["app/.maestro", "workspace", "plain"] {
+    for project in ["app/.maestro", "lib/maestro", "repository", "workspace", "plain"] {
         desk.write(&format!("{project}/common/login.yaml"), common);
         desk.write(&format!("{project}/flows/sub/a.yaml"), &using("../../common/login.yaml"));
     }
     desk.write("workspace/config.yaml", "flows: ['**']\n");
-    for flow in ["app/.maestro/flows/sub/a.yaml", "app/.maestro/flows/sub", "workspace"] {
+    fs::create_dir(desk.at("repository/.git")).unwrap();
+    for flow in [
+        "app/.maestro/flows/sub/a.yaml",
+        "app/.maestro/flows/sub",
+        "lib/maestro/flows/sub/a.yaml",
+        "repository/flows/sub",
+        "workspace",
+    ] {
         assert!(is_read(&[flow]), "{flow}");
     }
     assert!(!is_read(&["plain/flows/sub"]));
