@@ -91,6 +91,7 @@ fn next_step(failure: &Failure) -> String {
         | Cause::AppNotLaunchable { .. }
         | Cause::PackageRefused { .. }
         | Cause::TextNotTypable(_)
+        | Cause::NoFocusedField { .. }
         | Cause::TimedOut { .. }
         | Cause::StepFailed { .. }
         | Cause::ConditionNotMet { .. }
@@ -142,6 +143,7 @@ mod tests {
             Cause::NoInputFolder,
             Cause::AmbiguousApp { name: "Maps".into(), candidates: vec![app()] },
             Cause::ElementNotFound { sought: "3".into(), reason: Some(text()) },
+            Cause::NoFocusedField { act: "type".into() },
             Cause::IndexOutOfRange { index: 3, found: 2 },
             Cause::StaleReference {
                 list: NumberedList::Controls,

@@ -457,6 +457,7 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::Locked(_)
             // `type_text` shows none of a secret's characters.
             | Cause::TextNotTypable(_)
+            | Cause::NoFocusedField { .. }
             | Cause::TypingTooLong { .. }
             | Cause::Cancelled => {}
         }

@@ -327,6 +327,12 @@ pub enum Cause {
         /// The device.
         device: String,
     },
+    /// No text field has the focus, and none was named. Nothing was done.
+    #[error("cannot {act}: no text field has focus")]
+    NoFocusedField {
+        /// What it is for: `type`, `clear`.
+        act: String,
+    },
     /// Valid, but refused.
     #[error("{reason}")]
     Refused {
@@ -437,6 +443,7 @@ impl Cause {
             Self::NoInputFolder => ("no_input_folder", CauseClass::Refused),
             Self::AmbiguousApp { .. } => ("ambiguous_app", CauseClass::NotFound),
             Self::ElementNotFound { .. } => ("element_not_found", CauseClass::NotFound),
+            Self::NoFocusedField { .. } => ("no_focused_field", CauseClass::NotFound),
             Self::IndexOutOfRange { .. } => ("index_out_of_range", CauseClass::NotFound),
             Self::StaleReference { .. } => ("stale_reference", CauseClass::NotFound),
             Self::NoSuchRecording { .. } => ("no_such_recording", CauseClass::NotFound),
@@ -622,6 +629,7 @@ impl Failure {
             Cause::ElementNotFound { .. } => {
                 "get the accessibility tree again and use an element from it"
             }
+            Cause::NoFocusedField { .. } => "name the field, or tap it first",
             Cause::AppToolNotFound { .. } => "list the app tools and use one of them",
             Cause::AppNotTrusted { app, .. } => {
                 return format!(

@@ -487,9 +487,8 @@ fn submitted_apart(typing: &TextInput) -> TextInput {
     }
 }
 
-fn no_focus(what: &str) -> Failure {
-    let reason = format!("cannot {what}: no text field has focus. Name the field or tap it first");
-    Cause::Refused { reason }.into()
+fn no_focus(act: &str) -> Failure {
+    Cause::NoFocusedField { act: act.to_owned() }.into()
 }
 
 /// A field that got or has the focus.

@@ -33,6 +33,7 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
                 Cause::AmbiguousApp { name: text(), candidates: vec![app()] },
                 Cause::AppToolNotFound { app: app(), tool: text(), reason: None },
                 Cause::ElementNotFound { sought: text(), reason: None },
+                Cause::NoFocusedField { act: text() },
                 Cause::IndexOutOfRange { index: 3, found: 2 },
                 Cause::StaleReference {
                     list: NumberedList::Apps,

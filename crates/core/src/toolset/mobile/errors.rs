@@ -104,6 +104,7 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::Locked(_)
         | Cause::NoInputFolder
         | Cause::TextNotTypable(_)
+        | Cause::NoFocusedField { .. }
         | Cause::HelperMissing { .. }
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)

@@ -32,9 +32,7 @@ fn next_step(cause: &Cause) -> Option<&'static str> {
         Cause::AppNotFound { .. } => "`thumbwire session call mobile_list_apps` lists the apps",
         Cause::Locked(_) => "`thumbwire session call mobile_unlock`, then try again",
         Cause::InvalidArgument { .. } => "correct it, and try again",
-        Cause::Refused { reason } if reason.contains("no text field has focus") => {
-            "tap a field first, or name it with `--into`"
-        }
+        Cause::NoFocusedField { .. } => "tap a field first, or name it with `--into`",
         _ => return None,
     })
 }
