@@ -330,6 +330,17 @@ impl Action {
     pub const LOOK: Self =
         Self::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::ZERO });
 
+    /// The element of the last list that must appear: what a person says of one while recording.
+    pub fn awaited_ref(&self) -> Option<ElementRef> {
+        match self {
+            Self::Observe(Observe::Until {
+                condition: WaitCondition::Shown(Target::Listed(ElementId::Ref(id))),
+                ..
+            }) => Some(*id),
+            _ => None,
+        }
+    }
+
     /// Whether a hand can do it, or it starts an app: what pages for people may ask for. Everything
     /// else has tools, and permissions of its own.
     pub fn is_by_hand(&self) -> bool {

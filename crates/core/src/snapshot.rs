@@ -232,6 +232,18 @@ impl Snapshot {
         thumbwire_base::truncate(&different.join(", "), MAX_LENGTH)
     }
 
+    /// The app that has most of the screen, without the phone's own bars; empty without one. A look
+    /// does not always say which app is in front.
+    pub fn main_app(&self) -> &str {
+        let size = |node: &&Node| {
+            let Rect { left, top, right, bottom } = node.bounds;
+            i64::from(right - left) * i64::from(bottom - top)
+        };
+        let nodes = self.tree.nodes.iter().rev();
+        let nodes = nodes.filter(|node| node.package != "com.android.systemui");
+        nodes.max_by_key(size).map_or("", |node| &node.package)
+    }
+
     /// The listed elements whose text or description differs from a name by a few letters, the most
     /// similar first.
     pub fn named_like(&self, name: &str) -> Vec<usize> {

@@ -39,6 +39,16 @@ impl fmt::Display for Platform {
     }
 }
 
+/// Whether an app is a home screen: names that Android's makers use (AOSP's Launcher3 and
+/// Quickstep, LineageOS's Trebuchet, Samsung's, Nova's), and iOS's.
+pub fn is_home_screen(app: &str) -> bool {
+    let app = app.to_ascii_lowercase();
+    ["launcher", "quickstep", "trebuchet", "com.apple.springboard"]
+        .iter()
+        .any(|name| app.contains(name))
+        || app.ends_with(".home")
+}
+
 /// Identifies a phone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {

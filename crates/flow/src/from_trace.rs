@@ -20,11 +20,11 @@ use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::{REDACTED, Trace};
 use thumbwire_core::yaml::to_yaml;
 use thumbwire_device::text_field::{is_showing_hint, is_text_field};
-use thumbwire_device::{AppId, Gesture, Key, Orientation};
+use thumbwire_device::{AppId, Gesture, Key, Orientation, is_home_screen};
 
 use super::parse::{key_name, read};
 use naming::{Name, Naming, Touched, typed_text};
-use recorded::{Act, Screen, acts, is_launcher, phones};
+use recorded::{Act, Screen, acts, phones};
 use wording::{Kind, Parameters, escape, has_word, script_string};
 
 /// A flow that was made of a run.
@@ -229,7 +229,7 @@ impl<'a> Writer<'a> {
         }
         let app = first.before.as_ref().map(|screen| screen.app.clone());
         let Some(app) = app.filter(|app| AppId::parse(app).is_ok()) else { return };
-        match is_launcher(&app) {
+        match is_home_screen(&app) {
             true => self.push("pressKey", "Home".into()),
             false => {
                 self.push_word("launchApp");

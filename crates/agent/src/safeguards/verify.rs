@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use thumbwire_device::{ByteString, Node, text_field};
+use thumbwire_device::{ByteString, Node, is_home_screen, text_field};
 
 use super::screen_state::ScreenState;
 use crate::policy::decision::FunctionCall;
@@ -197,10 +197,10 @@ impl Check<'_> {
                 || key == "3"
                 || key == "4"
         });
-        if was == is || is_home(was) || asked {
+        if was == is || is_home_screen(was) || asked {
             return None;
         }
-        let says = if is_home(is) {
+        let says = if is_home_screen(is) {
             format!(
                 "The home screen is in front now instead of {was}: the app was closed or has crashed. Start it again if you still \
                  need it."
@@ -403,14 +403,6 @@ pub(crate) fn is_of_system(package: &str) -> bool {
     matches!(package, "android" | "com.android.systemui")
         || package.ends_with(".permissioncontroller")
         || package.ends_with(".packageinstaller")
-}
-
-/// Names that launchers use (AOSP's Launcher3 and Quickstep, the Pixel's, Samsung's, Nova), and
-/// iOS's home screen.
-fn is_home(package: &str) -> bool {
-    ["launcher", "quickstep", "trebuchet"].iter().any(|word| package.contains(word))
-        || package.ends_with(".home")
-        || package == "com.apple.springboard"
 }
 
 fn doing(function: &str, arguments: Value) -> FunctionCall {

@@ -7,13 +7,11 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use thumbwire_core::action::{
-    Action, AppSelector, Controls, ElementId, Observe, Target, TextInput, WaitCondition,
-};
+use thumbwire_core::action::{Action, AppSelector, Controls, TextInput};
 use thumbwire_core::trace::Trace;
 use thumbwire_core::trace::format::{ActionResult, CallRecord, StoredSnapshot};
 use thumbwire_device::text_field::is_text_field;
-use thumbwire_device::{Gesture, Key, Node, Point, Rect};
+use thumbwire_device::{Gesture, Key, Point, is_home_screen};
 
 use super::nodes::{node, shown_texts};
 use super::recorded::{RecordedRun, RecordedStep};
@@ -23,7 +21,8 @@ impl RecordedRun {
     /// Reads a recording, which a person says is for this goal. `name` is its folder's.
     ///
     /// # Errors
-    /// There is no goal, or nothing that can be repeated, or something that a skill cannot do.
+    /// If the goal is empty, if the recording has no act that can be repeated, or if it has one that
+    /// a skill cannot do.
     pub fn by_hand(name: &str, trace: &Trace, goal: &str) -> Result<Self, String> {
         let goal = goal.trim();
         if goal.is_empty() {
@@ -66,20 +65,12 @@ impl RecordedRun {
 }
 
 fn step_on(controls: Option<Arc<Controls>>) -> RecordedStep {
-    let app = controls.as_deref().map(app_in_front).unwrap_or_default();
+    let app = controls
+        .as_deref()
+        .map(|controls| controls.snapshot.main_app().to_owned())
+        .unwrap_or_default();
     let front = FrontScreen { app, ..FrontScreen::default() };
     RecordedStep { front, controls, ..RecordedStep::default() }
-}
-
-/// The app that has most of the screen: a look does not always say which one is in front.
-fn app_in_front(controls: &Controls) -> String {
-    let nodes = controls.snapshot.tree.nodes.iter();
-    let size = |node: &&Node| {
-        let Rect { left, top, right, bottom } = node.bounds;
-        i64::from(right - left) * i64::from(bottom - top)
-    };
-    let front = nodes.filter(|node| node.package != "com.android.systemui").rev().max_by_key(size);
-    front.map(|node| node.package.to_string()).unwrap_or_default()
 }
 
 fn screen(trace: &Trace, file: &str) -> Option<Arc<Controls>> {
@@ -90,15 +81,9 @@ fn screen(trace: &Trace, file: &str) -> Option<Arc<Controls>> {
 
 /// What the person said must be there, and whether it is in a text field.
 fn checked_text(action: &Action, controls: Option<&Controls>) -> Option<(String, bool)> {
-    let Action::Observe(Observe::Until {
-        condition: WaitCondition::Shown(Target::Listed(ElementId::Ref(id))),
-        ..
-    }) = action
-    else {
-        return None;
-    };
+    let id = action.awaited_ref()?;
     let snapshot = &controls?.snapshot;
-    let at = snapshot.refs.iter().find(|listed| listed.id == *id)?.node;
+    let at = snapshot.refs.iter().find(|listed| listed.id == id)?.node;
     let node = snapshot.tree.nodes.get(at)?;
     Some((shown_texts(node).next()?.to_owned(), is_text_field(node)))
 }
@@ -192,16 +177,16 @@ fn with_launches(mut steps: Vec<RecordedStep>) -> Vec<RecordedStep> {
     let launch = |app: &str| call("launch_app", json!({ "package_name": app }));
     for at in 1..steps.len() {
         let app = steps[at].front.app.clone();
-        let is_app = !app.is_empty() && !is_home(&app) && !steps[at].is_of_system();
+        let is_app = !app.is_empty() && !is_home_screen(&app) && !steps[at].is_of_system();
         let before = &mut steps[at - 1];
         let is_tap = matches!(before.actions.as_slice(), [only] if only.function == "tap");
-        if is_tap && is_app && is_home(&before.front.app) {
+        if is_tap && is_app && is_home_screen(&before.front.app) {
             before.actions = vec![launch(&app)];
         }
     }
     let first = steps.first().filter(|step| {
         let starts = step.actions.first().is_some_and(|action| action.function == "launch_app");
-        !starts && !step.front.app.is_empty() && !is_home(&step.front.app)
+        !starts && !step.front.app.is_empty() && !is_home_screen(&step.front.app)
     });
     if let Some(app) = first.map(|step| step.front.app.clone()) {
         let front = FrontScreen { app: app.clone(), ..FrontScreen::default() };
@@ -209,9 +194,4 @@ fn with_launches(mut steps: Vec<RecordedStep>) -> Vec<RecordedStep> {
         steps.insert(0, RecordedStep { front, actions, ..RecordedStep::default() });
     }
     steps
-}
-
-/// Whether an app is the home screen.
-fn is_home(app: &str) -> bool {
-    app.contains("launcher") || app == "com.apple.springboard"
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use thumbwire_device::{
-    App, AppId, AppList, Foreground, Key, LaunchArgument, LauncherApps, SideEffect,
+    App, AppId, AppList, Foreground, Key, LaunchArgument, LauncherApps, SideEffect, is_home_screen,
 };
 use tokio::time::{Instant, sleep};
 
@@ -326,13 +326,10 @@ impl AttachedDevice {
     }
 }
 
-/// Whether another app is in front than before, and not the home screen. All makers call theirs
-/// launcher or home.
+/// Whether another app is in front than before, and not the home screen.
 fn is_elsewhere(front: &Foreground, before: &Foreground) -> bool {
     let Some(shown) = front.app() else { return false };
-    let name = shown.app.0.to_ascii_lowercase();
-    let is_home = name.contains("launcher") || name.split('.').any(|part| part == "home");
-    !is_home && before.app().is_none_or(|before| before.app != shown.app)
+    !is_home_screen(&shown.app.0) && before.app().is_none_or(|before| before.app != shown.app)
 }
 
 /// Whether a window of the system says that an app crashed or hangs (AOSP, `AppErrorDialog`,

@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use thumbwire_core::action::{
-    Action, AppSelector, Controls, ElementId, ElementRef, Observe, Target, TextInput, WaitCondition,
-};
+use thumbwire_core::action::{Action, AppSelector, Controls, ElementId, Target, TextInput};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::format::{ActionResult, StoredOutcome, StoredSnapshot, TraceRecord};
 use thumbwire_core::trace::{RecordedAction, Trace};
-use thumbwire_device::{AppId, Gesture, Node, Point, Rect, text_field};
+use thumbwire_device::{AppId, Gesture, Node, Point, Rect, is_home_screen, text_field};
 
 use super::secret;
 
@@ -102,11 +100,6 @@ fn without_detours(acts: impl Iterator<Item = Act>) -> Vec<Act> {
     kept
 }
 
-/// Whether an app is the home screen.
-pub(super) fn is_launcher(app: &str) -> bool {
-    app.contains("launcher")
-}
-
 /// Whether the first act met a dialog of the system, and was done again after it: the same touch on
 /// the same screen, or the same text in the same field.
 fn is_done_again(acts: &[Act]) -> bool {
@@ -129,20 +122,9 @@ fn is_done_again(acts: &[Act]) -> bool {
 fn is_look(action: &Action) -> bool {
     let changes = action.changes_screen()
         || matches!(action, Action::SetClipboard(_) | Action::PushFile { .. })
-        || checked_ref(action).is_some();
+        || action.awaited_ref().is_some();
     // A flow unlocks the phone when it starts.
     !changes || matches!(action, Action::Unlock)
-}
-
-/// The element of which somebody said that it must be there.
-fn checked_ref(action: &Action) -> Option<ElementRef> {
-    match action {
-        Action::Observe(Observe::Until {
-            condition: WaitCondition::Shown(Target::Listed(ElementId::Ref(id))),
-            ..
-        }) => Some(*id),
-        _ => None,
-    }
 }
 
 fn failed_without_effect(end: &ActionResult) -> bool {
@@ -164,11 +146,11 @@ impl Act {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return };
         let is_tap =
             matches!(self.action, Action::Touch(Gesture::Tap { .. }) | Action::TapElement(_));
-        let is_app = !is_launcher(&after.app)
+        let is_app = !is_home_screen(&after.app)
             && after.app != "com.android.systemui"
             && after.dialog().is_none()
             && AppId::parse(&after.app).is_ok();
-        if is_tap && is_launcher(&before.app) && is_app {
+        if is_tap && is_home_screen(&before.app) && is_app {
             self.action = Action::Launch(AppSelector::Id(AppId(after.app.clone())));
             self.launched = Some(after.app.clone());
             self.points.clear();
@@ -226,7 +208,14 @@ impl Act {
         let (Action::Type(first), Action::Type(second)) = (&self.action, &next.action) else {
             return None;
         };
-        let goes_on = second.into.is_none() && !second.clear && !first.submit;
+        // A field for one digit passes the focus on.
+        let focused = |act: &Self| {
+            let screen = act.before.as_deref()?;
+            let field = screen.node(screen.field(None)?);
+            Some((field.id.clone(), field.class.clone(), field.bounds.left, field.bounds.top))
+        };
+        let is_same_field = first.into.is_some() || focused(self) == focused(next);
+        let goes_on = second.into.is_none() && !second.clear && !first.submit && is_same_field;
         let are_plain = [first, second]
             .iter()
             .all(|input| secret(&input.text).is_none() && !input.text.contains('\n'));
@@ -236,7 +225,7 @@ impl Act {
 
     /// The node that must be there, if the act only says so.
     pub(super) fn checked_node(&self) -> Option<usize> {
-        let id = checked_ref(&self.action)?;
+        let id = self.action.awaited_ref()?;
         let snapshot = &self.before.as_ref()?.snapshot;
         snapshot.refs.iter().find(|listed| listed.id == id).map(|listed| listed.node)
     }
@@ -264,9 +253,7 @@ impl Screen {
 
     pub(super) fn of(snapshot: Snapshot) -> Self {
         let nodes = || snapshot.tree.nodes.iter();
-        let front = nodes().filter(|node| node.package != "com.android.systemui");
-        let front = front.rev().max_by_key(|node| size(node.bounds));
-        let app = front.map_or_else(String::new, |node| node.package.to_string());
+        let app = snapshot.main_app().to_owned();
         let (right, bottom) = (|node: &Node| node.bounds.right, |node: &Node| node.bounds.bottom);
         let bounds = Rect {
             left: 0,
@@ -377,6 +364,11 @@ pub(super) fn share(rect: Rect, point: Point) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use thumbwire_core::action::ElementRef;
+    use thumbwire_device::{Flags, Tree};
+
     use super::*;
 
     fn typed(text: &str, change: impl FnOnce(&mut TextInput)) -> Act {
@@ -408,5 +400,21 @@ mod tests {
         assert_eq!(texts(acts), ["Tea⏎", "M", "ilk", "x"]);
         let secret = [typed("a", |_| {}), typed("{{PIN}}", |_| {}), typed("b", |_| {})];
         assert_eq!(texts(secret), ["a", "{{PIN}}", "b"]);
+    }
+
+    #[test]
+    fn digits_for_a_field_each_are_typed_apart() {
+        let screen = |left: i32| {
+            let field = Node {
+                class: "android.widget.EditText".into(),
+                bounds: Rect { left, top: 0, right: left + 9, bottom: 9 },
+                flags: Flags { focused: true, ..Flags::default() },
+                ..Node::default()
+            };
+            let tree = Tree { nodes: vec![field], ..Tree::default() };
+            Some(Rc::new(Screen::of(Snapshot::number(tree, None, &AtomicU32::new(1)))))
+        };
+        let digit = |text: &str, left| Act { before: screen(left), ..typed(text, |_| {}) };
+        assert_eq!(texts([digit("1", 0), digit("2", 20), digit("3", 20)]), ["1", "23"]);
     }
 }
