@@ -22,6 +22,7 @@ mod record;
 mod runs;
 mod screen;
 mod secrets;
+mod shared;
 mod steer;
 mod suites;
 mod tickets;

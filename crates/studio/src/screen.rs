@@ -3,24 +3,23 @@
 //! A frame is the length of its header in four bytes (big endian), the header as JSON, and the
 //! picture. All viewers of a phone share one stream, which ends with the last of them.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream::{self, StreamExt as _};
 use serde_json::json;
-use thumbwire_base::lock;
 use thumbwire_core::action::{
     Call, ClientId, Failure, ScreenshotOptions, TypedPerform as _, request,
 };
 use thumbwire_core::session::{Session, ShownPhone};
 use thumbwire_device::{Format, FormatPreference, Screenshot, Size, StreamOptions};
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::Body;
+use super::shared::SharedStreams;
 
 /// The least time between two pictures.
 const GAP: Duration = Duration::from_millis(33);
@@ -43,7 +42,7 @@ pub(super) const SIDES: std::ops::RangeInclusive<u32> = 64..=4096;
 /// The streams that are watched.
 pub(super) struct Screens {
     session: Arc<Session>,
-    streams: Mutex<BTreeMap<(String, u32), Weak<SharedStream>>>,
+    streams: SharedStreams<SharedStream>,
 }
 
 /// A picture, or why there is none.
@@ -63,21 +62,15 @@ struct Picture {
     is_streamed: bool,
 }
 
-/// The pictures of one phone in one size. Ends when dropped.
+/// The pictures of one phone in one size.
 struct SharedStream {
     frames: watch::Receiver<Frame>,
-    task: AbortHandle,
-}
-
-impl Drop for SharedStream {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    _task: AbortOnDropHandle<()>,
 }
 
 impl Screens {
     pub(super) fn new(session: Arc<Session>) -> Self {
-        Self { session, streams: Mutex::default() }
+        Self { session, streams: SharedStreams::default() }
     }
 
     /// The frames of a phone until the viewer goes away; pictures have at most `max_side` pixels on
@@ -106,23 +99,17 @@ impl Screens {
     }
 
     fn shared(&self, device: &str, max_side: u32) -> Arc<SharedStream> {
-        let mut streams = lock(&self.streams);
-        streams.retain(|_, stream| stream.strong_count() > 0);
-        let key = (device.to_owned(), max_side);
-        if let Some(stream) = streams.get(&key).and_then(Weak::upgrade) {
-            return stream;
-        }
-        let (sender, frames) = watch::channel(Frame::Waiting);
-        let source = Source {
-            session: Arc::clone(&self.session),
-            device: device.to_owned(),
-            max_side,
-            frames: sender,
+        let start = || {
+            let (sender, frames) = watch::channel(Frame::Waiting);
+            let source = Source {
+                session: Arc::clone(&self.session),
+                device: device.to_owned(),
+                max_side,
+                frames: sender,
+            };
+            SharedStream { frames, _task: AbortOnDropHandle::new(tokio::spawn(source.run())) }
         };
-        let task = tokio::spawn(source.run()).abort_handle();
-        let shared = Arc::new(SharedStream { frames, task });
-        streams.insert(key, Arc::downgrade(&shared));
-        shared
+        self.streams.join(device, max_side, |_| true, start)
     }
 }
 

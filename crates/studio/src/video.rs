@@ -4,22 +4,21 @@
 //! joins, when the screen's shape changes, and when the phone ends it, as Android does after three
 //! minutes. A viewer for whom it cannot go on gets the reason in a last frame, and asks for JPEGs.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{self, StreamExt as _};
 use serde_json::json;
-use thumbwire_base::lock;
 use thumbwire_core::session::{Session, ShownPhone};
 use thumbwire_device::{Size, VideoOptions, VideoPicture};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast};
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::Body;
 use super::screen::{ALIVE, frame_bytes};
+use super::shared::SharedStreams;
 
 /// Enough for sharp text while the screen moves.
 const BIT_RATE: u32 = 4_000_000;
@@ -33,10 +32,10 @@ const SOON: Duration = Duration::from_secs(3);
 /// How long after a change the screen may have another shape.
 const SETTLED: Duration = Duration::from_millis(500);
 
-/// The streams that are watched, by phone and size.
+/// The videos that are watched.
 pub(super) struct Videos {
     session: Arc<Session>,
-    streams: Mutex<BTreeMap<(String, u32), Weak<SharedVideo>>>,
+    streams: SharedStreams<SharedVideo>,
 }
 
 #[derive(Clone)]
@@ -53,21 +52,15 @@ struct Picture {
     taken: Instant,
 }
 
-/// The video of one phone. Ends when dropped.
+/// The video of one phone.
 struct SharedVideo {
     events: broadcast::Sender<Event>,
     /// Asks for a key picture.
     joined: Arc<Notify>,
-    task: AbortHandle,
+    task: AbortOnDropHandle<()>,
 }
 
-impl Drop for SharedVideo {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-/// Who watches a video.
+/// The viewer of a video.
 struct Viewer {
     shared: Arc<SharedVideo>,
     events: broadcast::Receiver<Event>,
@@ -77,7 +70,7 @@ struct Viewer {
 
 impl Videos {
     pub(super) fn new(session: Arc<Session>) -> Self {
-        Self { session, streams: Mutex::default() }
+        Self { session, streams: SharedStreams::default() }
     }
 
     /// The frames of a phone until the viewer goes away, or cannot get any more.
@@ -112,27 +105,31 @@ impl Videos {
     }
 
     fn join(&self, device: &str, max_side: u32) -> (Arc<SharedVideo>, broadcast::Receiver<Event>) {
-        let mut streams = lock(&self.streams);
-        streams.retain(|_, stream| stream.strong_count() > 0);
-        let key = (device.to_owned(), max_side);
-        let known = streams.get(&key).and_then(Weak::upgrade);
-        if let Some(shared) = known.filter(|shared| !shared.task.is_finished()) {
+        let mut first = None;
+        let start = || {
+            let (sender, events) = broadcast::channel(BEHIND);
+            first = Some(events);
+            let joined = Arc::new(Notify::new());
+            let source = Source {
+                session: Arc::clone(&self.session),
+                device: device.to_owned(),
+                max_side,
+                events: sender.clone(),
+                joined: Arc::clone(&joined),
+            };
+            SharedVideo {
+                events: sender,
+                joined,
+                task: AbortOnDropHandle::new(tokio::spawn(source.run())),
+            }
+        };
+        let is_running = |shared: &SharedVideo| !shared.task.is_finished();
+        let shared = self.streams.join(device, max_side, is_running, start);
+        let events = first.unwrap_or_else(|| {
             let events = shared.events.subscribe();
             shared.joined.notify_one();
-            return (shared, events);
-        }
-        let (sender, events) = broadcast::channel(BEHIND);
-        let joined = Arc::new(Notify::new());
-        let source = Source {
-            session: Arc::clone(&self.session),
-            device: device.to_owned(),
-            max_side,
-            events: sender.clone(),
-            joined: Arc::clone(&joined),
-        };
-        let task = tokio::spawn(source.run()).abort_handle();
-        let shared = Arc::new(SharedVideo { events: sender, joined, task });
-        streams.insert(key, Arc::downgrade(&shared));
+            events
+        });
         (shared, events)
     }
 }
