@@ -89,12 +89,13 @@ mod watch_screen;
 #[cfg(all(feature = "agent", feature = "fleet"))]
 mod work;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_core::providers::{VIRTUAL, VirtualPhoneProvider};
@@ -134,7 +135,6 @@ const PAGES: &str =
     name = "thumbwire",
     version = version::VERSION.as_str(),
     max_term_width = 100,
-    help_template = grouped_help(),
     after_help = format!("{EXIT_CODES}\n\n{PAGES}")
 )]
 struct Cli {
@@ -299,9 +299,23 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Settings", &["config", "completions", "help"]),
 ];
 
+/// The program's commands and options.
+fn program_command() -> clap::Command {
+    let cli = Cli::command();
+    let help = grouped_help(&cli);
+    cli.help_template(help)
+}
+
+/// Reads a command line.
+///
+/// # Errors
+/// Also for `--help` and `--version`, as clap's own parsers.
+fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&program_command().try_get_matches_from(line)?)
+}
+
 /// The help of the program, with its commands in groups, which clap does not know.
-fn grouped_help() -> String {
-    let cli = CliCommand::augment_subcommands(clap::Command::new("thumbwire"));
+fn grouped_help(cli: &clap::Command) -> String {
     let about = |name: &str| match name {
         "help" => Some("Print this message or the help of a command".to_owned()),
         _ => Some(cli.find_subcommand(name)?.get_about()?.to_string()),
@@ -481,7 +495,7 @@ pub fn main() -> ExitCode {
 /// after it has printed help or a usage error.
 fn start() -> Result<(Cli, Config), CliError> {
     let line = config::whole_command_line();
-    let parsed = match Cli::try_parse_from(&line) {
+    let parsed = match parse(line.clone()) {
         // Help is there also when the file cannot be read.
         Err(error) if !error.use_stderr() => error.exit(),
         Err(error) if error.kind() == ErrorKind::InvalidSubcommand => suggesting(error).exit(),
@@ -490,9 +504,9 @@ fn start() -> Result<(Cli, Config), CliError> {
     let file = config::config_file().map_err(CliError::usage)?;
     let (parsed, added) = match file.exists || config::may_set_options() {
         true => {
-            let completed = settings::complete(&Cli::command(), line, &file, &config::option);
+            let completed = settings::complete(&program_command(), line, &file, &config::option);
             let (line, added) = completed.map_err(CliError::usage)?;
-            (Cli::try_parse_from(line), added)
+            (parse(line), added)
         }
         false => (parsed, Vec::new()),
     };

@@ -221,40 +221,37 @@ pub(super) struct Shot {
 }
 
 impl Shot {
-    /// The image as the file's ending says it.
+    /// The format that the file's ending names.
     ///
     /// # Errors
-    /// If no image has this ending, or it cannot be converted.
-    fn encoded(file: &Path, png: Vec<u8>) -> Result<Vec<u8>, CliError> {
-        let ending = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        let format = match &*ending {
-            "" | "png" => return Ok(png),
-            "jpg" => Some(Format::Jpeg),
-            other => Format::from_name(other),
-        };
-        let format = format.ok_or_else(|| {
-            let file = file.display();
-            CliError::usage(format!("{file}: a screenshot is a .png, .jpg or .webp file"))
-        })?;
-        let image = Image { format: Format::Png, bytes: png.into() };
-        let converted = fit(image, FormatPreference::Only(format), None);
-        Ok(converted.map_err(|error| CliError::failed(format!("cannot {error}")))?.bytes.into())
+    /// If no screenshot has this ending.
+    fn format(&self) -> Result<Format, CliError> {
+        let ending = self.file.as_deref().and_then(Path::extension).unwrap_or_default();
+        let ending = ending.to_string_lossy().to_lowercase();
+        match &*ending {
+            "" => Ok(Format::Png),
+            "jpg" => Ok(Format::Jpeg),
+            ending => Format::from_name(ending).ok_or_else(|| {
+                CliError::usage(format!("a screenshot is a .png, .jpg or .webp file, no .{ending}"))
+            }),
+        }
     }
 }
 
 impl ShortVerb for Shot {
     fn call(&self) -> Result<ToolCall, CliError> {
+        self.format()?;
         Ok(ToolCall::new("mobile_take_screenshot", json!({})))
     }
 
     fn print(&self, reply: &Value) -> Result<(), CliError> {
         print_text(reply)?;
-        for (_, bytes) in images(reply) {
+        for (_, png) in images(reply) {
+            let image = Image { format: Format::Png, bytes: png.into() };
+            let Image { bytes, .. } = fit(image, FormatPreference::Only(self.format()?), None)
+                .map_err(|error| CliError::failed(format!("cannot {error}")))?;
             let file = match &self.file {
-                Some(file) => {
-                    let bytes = Self::encoded(file, bytes)?;
-                    files::write(file, &bytes).map(|()| file.clone())
-                }
+                Some(file) => files::write(file, &bytes).map(|()| file.clone()),
                 None => write_numbered("screenshot", "png", &bytes),
             };
             let file = file.map_err(|error| {
@@ -336,8 +333,8 @@ fn step(line: &str) -> Result<Value, String> {
             return wrong(&format!("a step is one argument in quotes, such as \"{line} …\""));
         }
         let text = error.to_string();
-        let said = text.split("Usage:").next().unwrap_or_default();
-        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        let message = text.split("Usage:").next().unwrap_or_default();
+        let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
         let reason = lines.collect::<Vec<_>>().join(" ");
         wrong(reason.strip_prefix("error: ").unwrap_or(&reason))
     })?;
