@@ -40,13 +40,13 @@ const SLOW: Duration = Duration::from_secs(1);
 
 impl AskedScroll {
     /// How far the content moved, and whether it met its end.
-    fn result(self, before: &Snapshot, now: &Snapshot) -> Option<String> {
+    fn result(self, before: &Snapshot, now: &Snapshot, compared: &Difference) -> Option<String> {
         if now.tree.front != before.tree.front {
             return None;
         }
         let moved = content_moved(before, now)?;
         // Another page of a pager, whose dots and bars stay where they are.
-        if moved == (0, 0) && difference(before, now) != Difference::Nothing {
+        if moved == (0, 0) && *compared != Difference::Nothing {
             return None;
         }
         let (right, down) = moved;
@@ -90,11 +90,13 @@ pub(super) fn screen_text(
 ) -> String {
     let mut out = String::new();
     let before = seen.before.as_deref();
-    let scrolled = scroll.zip(before).and_then(|(scroll, before)| scroll.result(before, &seen.now));
+    let compared = before.map(|before| difference(before, &seen.now));
+    let scrolled = scroll.zip(before.zip(compared.as_ref()));
+    let scrolled = scrolled
+        .and_then(|(scroll, (before, compared))| scroll.result(before, &seen.now, compared));
     if let Some(result) = &scrolled {
         let _ = writeln!(out, "{result}");
     }
-    let compared = before.map(|before| difference(before, &seen.now));
     match (mode, compared) {
         (ObserveMode::Off, _) => {}
         (_, Some(Difference::Nothing)) if scrolled.is_some() => {}
