@@ -1,9 +1,10 @@
 //! `mobile_ask_secret`: a user's password or one-time code goes to the phone past all programs.
 //!
 //! The user is asked past the client
-//! ([`AskUser::ask_secret`](thumbwire_core::action::AskUser)). The answer is kept in the [`Vault`] and typed by a name, once: so neither the reply, nor the trace,
-//! nor later looks at the screen have it, and no program can have it typed elsewhere. The tool
-//! exists only if the operator has opened a page on which secrets can be typed.
+//! ([`AskUser::ask_secret`](thumbwire_core::action::AskUser)). The answer is kept in the [`Vault`]
+//! and typed by a name, once: so neither the reply, nor the trace, nor later looks at the screen
+//! have it, and no program can have it typed elsewhere. The tool exists only if the operator has
+//! opened a page on which secrets can be typed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_secret_is_not_typed_into_another_app_than_the_user_was_told() {
+    async fn secret_is_not_typed_if_another_app_has_come_to_the_front() {
         let (answer, typed, _) = asked(["evil", "bank"]).await;
         assert!(answer.unwrap_err().cause.to_string().contains("another app or field"));
         assert_eq!(typed, Vec::<String>::new());

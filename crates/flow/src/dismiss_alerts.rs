@@ -1,7 +1,7 @@
 //! Dismisses alerts of Android that cover the app, for flows with `autoDismissAlerts`.
 //!
-//! [`AlertDismisser`] is a decorator around [`Perform`], so that no step sees an alert. Dialogs that
-//! ask for permissions are not alerts: `launchApp` grants those.
+//! [`AlertDismisser`] is a decorator around [`Perform`], so that no step sees an alert. Dialogs
+//! that ask for permissions are not alerts: `launchApp` grants those.
 
 use std::sync::{Arc, Mutex};
 

@@ -33,7 +33,7 @@ pub enum FlowEvent {
         text: String,
         /// Its nesting depth.
         depth: usize,
-        /// Whether it has nested steps, which are told, too.
+        /// Whether it has nested steps. They have events of their own.
         nested: bool,
         /// Its status.
         status: StepStatus,

@@ -141,7 +141,7 @@ impl<W: Fn(&[Line]) + Send + Sync> EventSink for Terminal<W> {
                 }
             }
             FlowEvent::Step { case, text, depth, nested, status, took }
-                if verbose && is_told(*nested, status) =>
+                if verbose && has_line(*nested, status) =>
             {
                 self.print(*case, step(text, *depth, status, *took), false);
             }
@@ -176,7 +176,7 @@ impl<W: Fn(&[Line]) + Send + Sync> EventSink for Terminal<W> {
 
 /// Whether it has a line: the start of a step with nested steps, which follow, and the end of
 /// another one.
-fn is_told(nested: bool, status: &StepStatus) -> bool {
+fn has_line(nested: bool, status: &StepStatus) -> bool {
     match status {
         StepStatus::Started => nested,
         StepStatus::Passed | StepStatus::Failed(_) => !nested,

@@ -101,13 +101,13 @@ fn row(folder: &Path, id: &Path) -> Option<Value> {
 /// # Errors
 /// If there is none.
 fn open(folder: &Path, id: &str) -> Result<Trace, String> {
-    Trace::open_inside(folder, path_of(id)?).map_err(|_| format!("there is no run {id:?}"))
+    Trace::open_inside(folder, path_of(id)?).map_err(|_| format!("run {id:?} not found"))
 }
 
 fn path_of(id: &str) -> Result<&Path, String> {
     let path = Path::new(id);
     let is_inside = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-    (is_inside && !id.is_empty()).then_some(path).ok_or_else(|| format!("there is no run {id:?}"))
+    (is_inside && !id.is_empty()).then_some(path).ok_or_else(|| format!("run {id:?} not found"))
 }
 
 /// The report of a run or of a suite, as a page of its own.
@@ -118,7 +118,7 @@ pub(super) fn page(folder: &Path, id: &str) -> Result<String, String> {
     let path = path_of(id)?;
     if suites::is_suite(path) {
         return suites::page(folder, path)
-            .unwrap_or_else(|| Err(format!("there is no suite {id:?}")));
+            .unwrap_or_else(|| Err(format!("suite {id:?} not found")));
     }
     let trace = open(folder, id)?;
     Ok(report::page(&trace, &random::hex::<16>()?))

@@ -1,4 +1,5 @@
-// The Runs tab: the suites and traces on disk; open one as its report, or compare two runs step by step.
+// The Runs tab: the suites and traces on disk; open one as its report, or compare two runs step by
+// step.
 
 import { get, post, withQuery } from "./api.js";
 import { attempt, button, byId, duration, el, foreign } from "./dom.js";

@@ -1,6 +1,7 @@
-// The live picture of the shown phone, and the line about how live it is. Of JPEGs it reads one, draws it, then reads the
-// next: a slow viewer gets fewer pictures, never old ones. Of H.264 each picture needs the one before it; where that is
-// too much for phone, browser or network, JPEGs take its place until the person chooses again.
+// The live picture of the shown phone, and the line about how live it is. Of JPEGs it reads one,
+// draws it, then reads the next: a slow viewer gets fewer pictures, never old ones. Of H.264 each
+// picture needs the one before it; where that is too much for phone, browser or network, JPEGs take
+// its place until the person chooses again.
 
 import { frames, keepOpen, withQuery } from "./api.js";
 import { byId, kept, press } from "./dom.js";

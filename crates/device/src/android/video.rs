@@ -79,9 +79,9 @@ fn video_command(screen: Size, options: VideoOptions) -> Result<ShellCommand, Er
 /// multiples of 8, which encoders accept.
 fn video_size(screen: Size, max_side: u32) -> Size {
     let long = i64::from(screen.width.max(screen.height).max(1));
-    let most = i64::from(max_side).min(long);
+    let max_side = i64::from(max_side).min(long);
     let side = |side: i32| {
-        let scaled = (i64::from(side) * most + long / 2) / long;
+        let scaled = (i64::from(side) * max_side + long / 2) / long;
         i32::try_from((scaled + 4) / 8 * 8).unwrap_or(i32::MAX).max(16)
     };
     Size { width: side(screen.width), height: side(screen.height) }

@@ -45,8 +45,8 @@ pub trait Pages: Send + Sync {
     fn act(&self, request: &axum::http::Request<Bytes>) -> Option<String>;
 
     /// Answers a request of such a page, whose path is the part below [`PAGES_PATH`] and whose
-    /// extensions have the [`Scope`](thumbwire_core::action::Scope) of its token. The response to an
-    /// act has a [`PageAct`] as extension.
+    /// extensions have the [`Scope`](thumbwire_core::action::Scope) of its token. The response to
+    /// an act has a [`PageAct`] as extension.
     async fn answer(&self, request: axum::http::Request<Bytes>) -> axum::http::Response<PageBody>;
 }
 

@@ -314,14 +314,14 @@ fn a_hung_session_is_named_and_can_be_ended() {
 #[test]
 fn a_ref_of_an_ended_session_names_nothing() {
     let user = User::new();
-    let look = || user.done(&["look", "--device", "virtual"]);
+    let screen_text = || user.done(&["look", "--device", "virtual"]);
     let refs = |text: &str| -> Vec<u32> {
         let words = text.split_whitespace().filter_map(|word| word.strip_prefix('e'));
         words.filter_map(|number| number.parse().ok()).collect()
     };
-    let before = look();
+    let before = screen_text();
     user.done(&["session", "end"]);
-    let after = look();
+    let after = screen_text();
     let (last, first) = (refs(&before).into_iter().max(), refs(&after).into_iter().min());
     assert!(last.is_some() && last < first, "{before}{after}");
     let old = format!("e{}", last.unwrap());

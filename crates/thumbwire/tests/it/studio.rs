@@ -265,8 +265,8 @@ fn what_a_hand_does_becomes_a_flow_that_passes() {
     run.args(["run", "--device", "virtual", "--no-ask", "--skills"]).arg(&skills);
     run.arg("--out").arg(&out).arg("Add a note with the title \"Milk\".");
     let output = run.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// All files below a folder that contain this text.
