@@ -198,7 +198,7 @@ echo x > f; cat < f > g; cat f >> g; cat g; echo z 1>&2; exec 3<f; read a <&3; e
 #### one-liner 95
 exec 5>o; echo hi >&5; cat o
 #### one-liner 96
-find . -name a -o -name b; mkdir x; touch x/1 x/2; find x -type f | xargs ls; find x -type f -print0 | sort -z | xargs -0 -n1 basename; find x ! -name 1; find x -newer x/1; find x -size 0 -mindepth 1 | sort
+find . -name a -o -name b; mkdir x; touch x/1 x/2; touch -d '2024-01-01 00:00:00' x/1; find x -type f | xargs ls; find x -type f -print0 | sort -z | xargs -0 -n1 basename; find x ! -name 1; find x -newer x/1; find x -size 0 -mindepth 1 | sort
 #### one-liner 98
 printf 'c 3\na 1\nb 2\na 1\n' | sort | uniq -c | sort -rn; printf '1.5\n1.10\n' | sort -g; printf '2K\n1M\n' | sort -h; printf 'v10\nv9\n' | sort -V; printf 'a,2\nb,1\n' | sort -t, -k2; printf 'b\na\n' | sort -c; echo $?
 #### one-liner 99
