@@ -384,9 +384,13 @@ async fn every_case_is_reported_once_whatever_ends() {
         acts += taps.len();
         whole.extend(taps.iter().filter(|tap| tap.2 == ACTS - 1).map(|tap| (tap.0, tap.1)));
     }
-    let mut begun_again = 0;
+    let (mut begun_again, mut given_up) = (0, 0);
     for (case, result) in &results {
-        let delivery = result.as_u64().unwrap_or_else(|| panic!("case {case}: {result}"));
+        let Some(delivery) = result.as_u64() else {
+            assert_eq!(*result, json!("given up"), "case {case}");
+            given_up += 1;
+            continue;
+        };
         begun_again += u64::from(delivery > 1);
         let at = tap_of(*case, delivery, 0);
         assert!(
@@ -394,8 +398,10 @@ async fn every_case_is_reported_once_whatever_ends() {
             "case {case} was reported as done, but was not"
         );
     }
+    // A case whose workers ended each time that it was begun is given up: that is rare.
+    assert!(given_up <= size.cases / 500, "{given_up} cases were given up");
     println!(
-        "{} cases, {acts} acts on {} phones, {begun_again} cases begun again; {kinds:?}",
+        "{} cases, {acts} acts on {} phones, {begun_again} cases begun again, {given_up} given up; {kinds:?}",
         size.cases,
         size.nodes * size.phones
     );
