@@ -26,6 +26,7 @@ mod flow_files;
 #[cfg(feature = "agent")]
 mod flow_view;
 mod health;
+mod help;
 mod helper_flag;
 #[cfg(feature = "ios")]
 mod ios_flags;
@@ -89,13 +90,12 @@ mod watch_screen;
 #[cfg(all(feature = "agent", feature = "fleet"))]
 mod work;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_core::providers::{VIRTUAL, VirtualPhoneProvider};
@@ -283,57 +283,6 @@ impl CliCommand {
     }
 }
 
-/// The commands of the help, by what they are for.
-const GROUPS: [(&str, &[&str]); 6] = [
-    ("Start", &["demo", "doctor", "devices", "mcp", "skill"]),
-    (
-        "By hand",
-        &[
-            "look", "tap", "type", "press", "scroll", "launch", "wait", "shot", "do", "screen",
-            "session",
-        ],
-    ),
-    ("Programs and agents", &["serve", "run", "studio", "call", "tools", "app-tools", "eval"]),
-    ("Tests", &["test", "phone", "trace"]),
-    ("Phones of many computers", &["node", "work", "submit", "fleet"]),
-    ("Settings", &["config", "completions", "help"]),
-];
-
-/// The program's commands and options.
-fn program_command() -> clap::Command {
-    let cli = Cli::command();
-    let help = grouped_help(&cli);
-    cli.help_template(help)
-}
-
-/// Reads a command line.
-///
-/// # Errors
-/// Also for `--help` and `--version`, as clap's own parsers.
-fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&program_command().try_get_matches_from(line)?)
-}
-
-/// The help of the program, with its commands in groups, which clap does not know.
-fn grouped_help(cli: &clap::Command) -> String {
-    let about = |name: &str| match name {
-        "help" => Some("Print this message or the help of a command".to_owned()),
-        _ => Some(cli.find_subcommand(name)?.get_about()?.to_string()),
-    };
-    let heading = cli.get_styles().get_header();
-    let literal = cli.get_styles().get_literal();
-    let mut help = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
-    for (group, names) in GROUPS {
-        help.push_str(&format!("\n{heading}{group}:{heading:#}\n"));
-        for name in names {
-            // A command may be left out of this build.
-            let Some(about) = about(name) else { continue };
-            help.push_str(&format!("  {literal}{name:11}{literal:#}  {about}\n"));
-        }
-    }
-    help + &format!("\n{heading}Options:{heading:#}\n{{options}}{{after-help}}")
-}
-
 /// The heading of the flags that say where phones are, and how they are used.
 const PHONES: &str = "Phones";
 
@@ -471,7 +420,7 @@ fn exit_code(cause: &Cause) -> u8 {
 pub fn main() -> ExitCode {
     keep_files_private();
     if config::command_line().is_empty() {
-        return print(NEXT).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+        return print(help::NEXT).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let ended = start().and_then(|(arguments, config)| {
         log_to_stderr(&config, &arguments.verb)?;
@@ -495,18 +444,21 @@ pub fn main() -> ExitCode {
 /// after it has printed help or a usage error.
 fn start() -> Result<(Cli, Config), CliError> {
     let line = config::whole_command_line();
-    let parsed = match parse(line.clone()) {
+    let parsed = match help::parse(line.clone()) {
         // Help is there also when the file cannot be read.
         Err(error) if !error.use_stderr() => error.exit(),
-        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => suggesting(error).exit(),
+        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => {
+            help::suggesting(error).exit()
+        }
         parsed => parsed,
     };
     let file = config::config_file().map_err(CliError::usage)?;
     let (parsed, added) = match file.exists || config::may_set_options() {
         true => {
-            let completed = settings::complete(&program_command(), line, &file, &config::option);
+            let completed =
+                settings::complete(&help::program_command(), line, &file, &config::option);
             let (line, added) = completed.map_err(CliError::usage)?;
-            (parse(line), added)
+            (help::parse(line), added)
         }
         false => (parsed, Vec::new()),
     };
@@ -519,60 +471,6 @@ fn start() -> Result<(Cli, Config), CliError> {
     });
     let config = Config::load(file).map_err(CliError::usage)?;
     Ok((arguments, config))
-}
-
-/// What a user who types only the program's name can do next.
-#[cfg(all(feature = "agent", feature = "virtual-phone"))]
-const NEXT: &str = "\
-Lets programs use phones. What to do next:
-
-  thumbwire demo                         see it work on the built-in virtual phones
-  thumbwire look --device virtual        use a phone from the shell: look, tap, type …
-  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
-
-`thumbwire doctor` checks your own phone, `thumbwire --help` lists all commands.
-";
-
-#[cfg(not(all(feature = "agent", feature = "virtual-phone")))]
-const NEXT: &str = "\
-Lets programs use phones. What to do next:
-
-  thumbwire doctor                       check this computer and its phones
-  thumbwire look                         use a phone from the shell: look, tap, type …
-  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
-
-`thumbwire --help` lists all commands.
-";
-
-/// Commands of other programs, and ours for the same.
-const SYNONYMS: [(&str, &str); 14] = [
-    ("adb", "phone"),
-    ("click", "tap"),
-    ("dump", "look"),
-    ("emulator", "phone"),
-    ("input", "type"),
-    ("list", "devices"),
-    ("ls", "devices"),
-    ("open", "launch"),
-    ("screenshot", "shot"),
-    ("server", "serve"),
-    ("snapshot", "look"),
-    ("start", "launch"),
-    ("swipe", "scroll"),
-    ("tree", "look"),
-];
-
-/// The error for an unknown command, with the one that other programs call so.
-fn suggesting(mut error: clap::Error) -> clap::Error {
-    let wrong = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(wrong)) => wrong.to_lowercase(),
-        _ => return error,
-    };
-    if let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| *theirs == wrong) {
-        let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
-        error.insert(ContextKind::SuggestedSubcommand, suggested);
-    }
-    error
 }
 
 /// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{CommandFactory as _, Parser as _};
 use thumbwire_core::toolset::mobile::ToolGroup;
 
-use super::{Cli, GROUPS, PAGES};
+use super::help::GROUPS;
+use super::{Cli, PAGES};
 
 /// README.md and every page below `docs` and `skills`, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {

@@ -1,0 +1,113 @@
+//! The command line as a whole: the help in groups, and what is said to a wrong or an empty one.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use super::Cli;
+
+/// The commands of the help, by what they are for.
+pub(super) const GROUPS: [(&str, &[&str]); 6] = [
+    ("Start", &["demo", "doctor", "devices", "mcp", "skill"]),
+    (
+        "By hand",
+        &[
+            "look", "tap", "type", "press", "scroll", "launch", "wait", "shot", "do", "screen",
+            "session",
+        ],
+    ),
+    ("Programs and agents", &["serve", "run", "studio", "call", "tools", "app-tools", "eval"]),
+    ("Tests", &["test", "phone", "trace"]),
+    ("Phones of many computers", &["node", "work", "submit", "fleet"]),
+    ("Settings", &["config", "completions", "help"]),
+];
+
+/// The program's commands and options.
+pub(super) fn program_command() -> clap::Command {
+    let cli = Cli::command();
+    let help = grouped_help(&cli);
+    cli.help_template(help)
+}
+
+/// Reads a command line.
+///
+/// # Errors
+/// Also for `--help` and `--version`, as clap's own parsers.
+pub(super) fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&program_command().try_get_matches_from(line)?)
+}
+
+/// The help of the program, with its commands in groups, which clap does not know.
+fn grouped_help(cli: &clap::Command) -> String {
+    let about = |name: &str| match name {
+        "help" => Some("Print this message or the help of a command".to_owned()),
+        _ => Some(cli.find_subcommand(name)?.get_about()?.to_string()),
+    };
+    let heading = cli.get_styles().get_header();
+    let literal = cli.get_styles().get_literal();
+    let mut help = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (group, names) in GROUPS {
+        help.push_str(&format!("\n{heading}{group}:{heading:#}\n"));
+        for name in names {
+            // A command may be left out of this build.
+            let Some(about) = about(name) else { continue };
+            help.push_str(&format!("  {literal}{name:11}{literal:#}  {about}\n"));
+        }
+    }
+    help + &format!("\n{heading}Options:{heading:#}\n{{options}}{{after-help}}")
+}
+
+/// What a user who types only the program's name can do next.
+#[cfg(all(feature = "agent", feature = "virtual-phone"))]
+pub(super) const NEXT: &str = "\
+Lets programs use phones. What to do next:
+
+  thumbwire demo                         see it work on the built-in virtual phones
+  thumbwire look --device virtual        use a phone from the shell: look, tap, type …
+  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
+
+`thumbwire doctor` checks your own phone, `thumbwire --help` lists all commands.
+";
+
+#[cfg(not(all(feature = "agent", feature = "virtual-phone")))]
+pub(super) const NEXT: &str = "\
+Lets programs use phones. What to do next:
+
+  thumbwire doctor                       check this computer and its phones
+  thumbwire look                         use a phone from the shell: look, tap, type …
+  thumbwire mcp install claude-code      give a phone to Claude, Cursor, VS Code …
+
+`thumbwire --help` lists all commands.
+";
+
+/// Commands of other programs, and ours for the same.
+const SYNONYMS: [(&str, &str); 14] = [
+    ("adb", "phone"),
+    ("click", "tap"),
+    ("dump", "look"),
+    ("emulator", "phone"),
+    ("input", "type"),
+    ("list", "devices"),
+    ("ls", "devices"),
+    ("open", "launch"),
+    ("screenshot", "shot"),
+    ("server", "serve"),
+    ("snapshot", "look"),
+    ("start", "launch"),
+    ("swipe", "scroll"),
+    ("tree", "look"),
+];
+
+/// The error for an unknown command, with the one that other programs call so.
+pub(super) fn suggesting(mut error: clap::Error) -> clap::Error {
+    let wrong = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(wrong)) => wrong.to_lowercase(),
+        _ => return error,
+    };
+    if let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| *theirs == wrong) {
+        let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, suggested);
+    }
+    error
+}
