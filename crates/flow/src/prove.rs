@@ -198,6 +198,7 @@ impl Proving<'_> {
         let kills = self.kills(&document, &self.mutants_of(&document));
         let killed_before = kills.iter().flatten().count();
         let mut draft = Draft { document, kills, added, dropped: Vec::new() };
+        self.drop_centering(&mut draft);
         self.add_checks(&mut draft);
         // After the checks, which notice when a tap that moved nothing gave a field the focus.
         let unnoticed = self.mutants.iter().zip(&draft.kills).filter(|(_, kill)| kill.is_none());
@@ -360,27 +361,43 @@ impl Proving<'_> {
         let order = draft.document.commands().into_iter().rev();
         for id in order.filter(|id| commands.contains(id)) {
             let shorter = draft.document.without(id);
-            let is_check = !self.truth.acts(id);
-            let left = self.mutants_of(&shorter);
-            // Up to a check that fails, nothing depends on the checks after it.
-            let depends =
-                |at: &usize| draft.kills[*at].is_some_and(|by| !is_check || by == Some(id));
-            let again: Vec<usize> = left.iter().copied().filter(depends).collect();
-            if !self.may_run(again.len()) {
-                continue;
-            }
-            let now = self.kills(&shorter, &again);
-            if again.iter().any(|&at| now[at].is_none()) || !self.passes(&shorter) {
-                continue;
-            }
-            for (at, kill) in draft.kills.iter_mut().enumerate() {
-                *kill = if left.contains(&at) { now[at].or(*kill) } else { None };
-            }
-            draft.document = shorter;
-            if self.original.lines(id).is_some() {
+            if self.replace(draft, shorter, id) && self.original.lines(id).is_some() {
                 draft.dropped.push(self.original.describe(id).into());
             }
         }
+    }
+
+    /// Scrolls no further than until an element is visible, where that is enough.
+    fn drop_centering(&self, draft: &mut Draft) {
+        for id in draft.document.commands() {
+            let Some(shorter) = draft.document.without_centering(id) else { continue };
+            if self.replace(draft, shorter, id) && self.original.lines(id).is_some() {
+                let (step, _) = self.original.describe(id);
+                draft.dropped.push(CommandOfFlow { step, text: document::CENTERING.into() });
+            }
+        }
+    }
+
+    /// Whether a version that does less for a command passes as before and fails on all mutants as
+    /// before. Then it replaces the draft.
+    fn replace(&self, draft: &mut Draft, shorter: Document, id: CommandId) -> bool {
+        let is_check = !self.truth.acts(id);
+        let left = self.mutants_of(&shorter);
+        // Up to a check that fails, nothing depends on the checks after it.
+        let depends = |at: &usize| draft.kills[*at].is_some_and(|by| !is_check || by == Some(id));
+        let again: Vec<usize> = left.iter().copied().filter(depends).collect();
+        if !self.may_run(again.len()) {
+            return false;
+        }
+        let now = self.kills(&shorter, &again);
+        if again.iter().any(|&at| now[at].is_none()) || !self.passes(&shorter) {
+            return false;
+        }
+        for (at, kill) in draft.kills.iter_mut().enumerate() {
+            *kill = if left.contains(&at) { now[at].or(*kill) } else { None };
+        }
+        draft.document = shorter;
+        true
     }
 
     /// The commands that only check or wait.

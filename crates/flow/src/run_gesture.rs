@@ -138,7 +138,8 @@ impl CaseRunner<'_> {
             let stands = now.is_some() && tree_of(&now) == tree_of(&last);
             still = if stands { still + 1 } else { 0 };
             let at_end = still >= STILL;
-            if at_end && centering > 0 {
+            // Visible is all that an element at the end of a list can be.
+            if stands && centering > 0 {
                 return Ok(());
             }
             if at_end || Instant::now() >= end {

@@ -9,6 +9,9 @@ use thumbwire_core::yaml::to_yaml;
 
 use crate::plan::Flow;
 
+/// The key by which a command scrolls on until an element is in the middle.
+pub(super) const CENTERING: &str = "centerElement: true";
+
 /// A command of the flow: it keeps its number when others come and go.
 pub(super) type CommandId = usize;
 
@@ -145,6 +148,17 @@ impl Document {
         Some(document)
     }
 
+    /// Without scrolling on until the element is in the middle. `None` for a command that does not.
+    pub(super) fn without_centering(&self, id: CommandId) -> Option<Self> {
+        let mut document = self.clone();
+        let (_, text) = document.commands.iter_mut().find(|(one, _)| *one == id)?;
+        let lines = text.split_inclusive('\n').filter(|line| line.trim() != CENTERING);
+        let shorter = lines.collect::<String>().replace(&format!(", {CENTERING}"), "");
+        let is_shorter = shorter != *text;
+        *text = shorter;
+        is_shorter.then_some(document)
+    }
+
     /// With another line in its header.
     pub(super) fn with_header(&self, line: &str) -> Self {
         let (keys, end) = match self.header.rfind("---") {
@@ -222,6 +236,14 @@ mod tests {
         let slow = scrolling.with_more_time(id).unwrap();
         assert!(slow.text().contains("id: 'title'\n    timeout: 120000\n"), "{}", slow.text());
         assert!(slow.with_more_time(id).is_none() && whole.with_more_time(1).is_none());
+        let centering = "- scrollUntilVisible:\n    element: A\n    centerElement: true\n\
+            - scrollUntilVisible: { element: A, centerElement: true }\n- back\n";
+        let centering = document(&format!("appId: a.b\n---\n{centering}")).unwrap();
+        let shorter = centering.without_centering(0).unwrap().without_centering(1).unwrap().text();
+        assert!(shorter.ends_with(
+            "- scrollUntilVisible:\n    element: A\n- scrollUntilVisible: { element: A }\n- back\n"
+        ));
+        assert!(centering.without_centering(2).is_none());
         let with_key = whole.with_header("timeout: 5000").text();
         assert!(with_key.starts_with("appId: a.b # the app\ntimeout: 5000\n---\n- launchApp\n"));
     }

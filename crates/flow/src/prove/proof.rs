@@ -25,7 +25,7 @@ pub struct Proof {
     pub acts: usize,
     /// What was missing.
     pub added: Vec<Added>,
-    /// The commands that prove nothing.
+    /// The commands and keys that prove nothing.
     pub dropped: Vec<CommandOfFlow>,
     /// The commands that change nothing that can be seen, and are kept.
     pub idle: Vec<CommandOfFlow>,

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use regex_lite::Regex;
 use thumbwire_adb::AdbServer;
-use thumbwire_core::action::{Call, Perform};
+use thumbwire_core::action::{Action, Call, Perform};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
+use thumbwire_core::trace::Trace;
 use thumbwire_flow::{
     FailureKind, Flow, FlowError, FlowRunError, FlowRunner, GoldenFiles, Line, Options, Report,
     Shard, Terminal, Verdict, View, read,
@@ -356,7 +357,7 @@ async fn unnoticed_crash_fails_the_case_but_other_apps_do_not() {
         assert_eq!(report.cases[0].verdict(), verdict, "{head}: {said}");
     }
     let bench = Bench::new();
-    let crash = "appId: com.android.settings\n---\n- launchApp\n- wait: 1000\n";
+    let crash = "appId: com.google.android.contacts\n---\n- launchApp\n- wait: 1000\n";
     bench.phone.world(|world| {
         world.start("com.android.notes", None).unwrap();
         world.crash("com.android.notes", "java.lang.IllegalStateException: before");
@@ -410,6 +411,27 @@ async fn an_alert_is_dismissed_if_the_flow_says_so() {
     let (report, said) = bench.tried(text).await;
     let failed = report.cases[0].attempts[0].failed.as_ref().unwrap();
     assert_eq!(failed.kind, FailureKind::NotResponding, "{said}");
+}
+
+/// The last element of a list cannot come to the middle: one scroll goes to the end, and another one
+/// that moves nothing says so.
+#[tokio::test(start_paused = true)]
+async fn centering_the_last_element_ends_with_the_list() {
+    let bench = Bench::new();
+    let mut scrolls = Vec::new();
+    for end in [" }", ", centerElement: true }"] {
+        let text = format!(
+            "appId: com.google.android.contacts\n---\n- launchApp\n\
+             - scrollUntilVisible: {{ element: Zoë.*{end}\n"
+        );
+        let (report, said) = bench.tried(&text).await;
+        assert_eq!(report.exit_code(), 0, "{said}");
+        let trace = Trace::open(report.cases[0].attempts[0].trace.as_ref().unwrap()).unwrap();
+        let actions = trace.entries.iter().flat_map(|entry| &entry.actions);
+        let all = actions.filter(|action| matches!(action.action, Action::Scroll { .. }));
+        scrolls.push(all.count());
+    }
+    assert_eq!(scrolls, [1, 3]);
 }
 
 #[tokio::test(start_paused = true)]
