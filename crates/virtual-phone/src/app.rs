@@ -14,7 +14,6 @@ pub(crate) use self::description::{AndroidIdentity, AppDescription, IosIdentity}
 pub(crate) use self::installed::{InstalledApp, InstalledApps};
 pub(crate) use self::store::Preferences;
 
-use crate::clock::Clock;
 use crate::device::{About, Battery};
 use crate::functions::{AppFunction, FunctionArgs};
 use crate::layout::Scrolls;
@@ -23,6 +22,7 @@ use crate::services::{ServiceOutcome, ServiceStart};
 use crate::settings::Settings;
 use crate::storage::{StorageEntry, StorageRequest};
 use crate::view::{Tag, View};
+use jiff::civil::DateTime;
 use serde_json::Value;
 use std::time::Duration;
 use thumbwire_mobile_mcp::Descriptor;
@@ -163,7 +163,7 @@ pub(crate) struct DrawContext<'a> {
     /// The contents of shared storage.
     pub(crate) storage: &'a [StorageEntry],
     /// The time of day.
-    pub(crate) clock: Clock,
+    pub(crate) clock: DateTime,
     /// Time since boot.
     pub(crate) now: Duration,
     /// Scroll offsets and their owner; see [`DrawContext::scrolled`].
@@ -290,19 +290,7 @@ impl AppContext<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::packages::Component;
-
-    #[test]
-    fn clock_starts_on_a_tuesday_morning_and_passes_midnight() {
-        let start = Clock::at(Duration::ZERO);
-        assert_eq!((start.hour, start.minute, start.weekday), (10, 0, "Tue"));
-        assert_eq!((start.month, start.day), ("Mar", 5));
-        let next = Clock::at(Duration::from_secs(14 * 3600 + 61));
-        assert_eq!((next.hour, next.minute, next.weekday, next.day), (0, 1, "Wed", 6));
-        let april = Clock::at(Duration::from_secs(27 * 86_400));
-        assert_eq!((april.month, april.day, april.weekday), ("Apr", 1, "Mon"));
-    }
 
     #[test]
     fn components_are_shortened_as_on_android() {

@@ -60,40 +60,37 @@ impl PhoneClock {
     }
 }
 
-/// The phone's date and time (UTC).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Clock {
-    pub(crate) hour: u32,
-    pub(crate) minute: u32,
-    pub(crate) weekday: &'static str,
-    pub(crate) month: &'static str,
-    pub(crate) day: u32,
-}
-
 /// Seconds from 1970 to the first boot: Tuesday 5 March 2024, 10:00 UTC.
 pub(crate) const SWITCHED_ON: u64 = 1_709_632_800;
 
-impl Clock {
-    /// The clock after the phone has run for `uptime`.
-    pub(crate) fn at(uptime: Duration) -> Self {
-        let now = date_time(uptime);
-        Self {
-            hour: now.hour().unsigned_abs().into(),
-            minute: now.minute().unsigned_abs().into(),
-            weekday: WEEKDAYS[usize::from(now.weekday().to_monday_zero_offset().unsigned_abs())],
-            month: MONTHS[usize::from(now.month().unsigned_abs()) - 1],
-            day: now.day().unsigned_abs().into(),
-        }
-    }
-}
+/// How the system shows a date, for `strftime`: `Tue, Mar 5`.
+pub(crate) const SHORT_DATE: &str = "%a, %b %-d";
 
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/// The time of day as the system shows it: `9:05`.
+pub(crate) fn time_of_day(now: DateTime) -> String {
+    now.strftime("%-H:%M").to_string()
+}
 
 /// Date and time (UTC) after the phone has run for `uptime`, up to the year 9999.
 pub(crate) fn date_time(uptime: Duration) -> DateTime {
     let seconds = SWITCHED_ON.saturating_add(uptime.as_secs());
     let now = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
     TimeZone::UTC.to_datetime(now.unwrap_or(Timestamp::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clock_starts_on_a_tuesday_morning_and_passes_midnight() {
+        for (uptime, expected) in [
+            (0, "Tue, Mar 5 10:00"),
+            (14 * 3_600 + 61, "Wed, Mar 6 0:01"),
+            (27 * 86_400, "Mon, Apr 1 10:00"),
+        ] {
+            let now = date_time(Duration::from_secs(uptime));
+            assert_eq!(format!("{} {}", now.strftime(SHORT_DATE), time_of_day(now)), expected);
+        }
+    }
 }

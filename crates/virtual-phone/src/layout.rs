@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 
 use taffy::prelude::*;
 
-use crate::scene::{Flags, Node, Touch};
+use crate::scene::{Flags, Node};
 use crate::theme;
 use crate::theme::TextAppearance;
-use crate::view::{Content, View, class};
+use crate::view::{Content, Touch, View, class};
 use thumbwire_virtual_screen::Axis;
 use thumbwire_virtual_screen::Rect;
 use thumbwire_virtual_screen::text::{TextStyle, Typesetter};
@@ -304,7 +304,7 @@ impl PlacementPass<'_, '_, '_> {
             _ => None,
         };
         let password = field.is_some_and(|field| field.traits.password);
-        let clickable = view.tap.is_some() || field.is_some();
+        let clickable = view.touch.tap.is_some() || field.is_some();
         Node {
             class: view.class,
             package: self.cx.package.to_owned(),
@@ -324,10 +324,12 @@ impl PlacementPass<'_, '_, '_> {
                 checked: view.checked == Some(true),
                 clickable,
                 enabled: view.enabled,
-                focusable: clickable || view.slide.is_some(),
+                focusable: clickable || view.touch.slide.is_some(),
                 focused,
                 scrollable: false,
-                long_clickable: view.hold.is_some() || view.lift.is_some() || field.is_some(),
+                long_clickable: view.touch.hold.is_some()
+                    || view.touch.lift.is_some()
+                    || field.is_some(),
                 password,
                 selected: view.selected,
             },
@@ -336,23 +338,7 @@ impl PlacementPass<'_, '_, '_> {
             full,
             address: address.to_owned(),
             inks: Vec::new(),
-            touch: Touch {
-                tap: view.tap.clone(),
-                hold: view.hold.clone(),
-                double: view.double.clone(),
-                lift: view.lift.clone(),
-                landing: view.landing.clone(),
-                drag: view.drag.clone(),
-                pinch: view.pinch.clone(),
-                slide: view.slide.clone(),
-                swipe_up: view.swipe_up.clone(),
-                swipe_down: view.swipe_down.clone(),
-                swipe_left: view.swipe_left.clone(),
-                swipe_right: view.swipe_right.clone(),
-                field: field.map(|field| field.traits),
-                scroll: None,
-                scrolled: 0,
-            },
+            touch: Touch { field: field.map(|field| field.traits), ..view.touch.clone() },
         }
     }
 

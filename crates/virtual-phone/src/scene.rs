@@ -5,8 +5,8 @@
 //! that the world hands back to the app.
 
 use crate::platform::Role;
-use crate::view::{FieldTraits, Tag};
-use thumbwire_virtual_screen::{Axis, ClippedOp, Colour, Display, Frame, PaintOp, Rect, paint};
+use crate::view::Touch;
+use thumbwire_virtual_screen::{ClippedOp, Colour, Display, Frame, PaintOp, Rect, paint};
 
 /// Everything visible at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,26 +181,4 @@ pub struct Flags {
     pub password: bool,
     /// Is the selected one among its siblings.
     pub selected: bool,
-}
-
-/// What touching a node does; returned to the owner of the window.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Touch {
-    pub(crate) tap: Option<Tag>,
-    pub(crate) hold: Option<Tag>,
-    pub(crate) double: Option<Tag>,
-    pub(crate) lift: Option<Tag>,
-    pub(crate) landing: Option<Tag>,
-    pub(crate) drag: Option<Tag>,
-    pub(crate) pinch: Option<Tag>,
-    pub(crate) slide: Option<Tag>,
-    pub(crate) swipe_up: Option<Tag>,
-    pub(crate) swipe_down: Option<Tag>,
-    pub(crate) swipe_left: Option<Tag>,
-    pub(crate) swipe_right: Option<Tag>,
-    pub(crate) field: Option<FieldTraits>,
-    /// Axis and maximum offset in pixels; `None` if there is nothing to scroll.
-    pub(crate) scroll: Option<(Axis, i32)>,
-    /// The current offset, in pixels.
-    pub(crate) scrolled: i32,
 }

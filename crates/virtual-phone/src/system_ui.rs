@@ -2,12 +2,13 @@
 //!
 //! Only views; `windows` assembles the windows.
 
-use crate::clock::Clock;
+use crate::clock::time_of_day;
 use crate::device::Battery;
 use crate::settings::Settings;
 use crate::theme;
 use crate::theme::Colour;
 use crate::view::{View, class, column, frame, icon, row, spacer, text};
+use jiff::civil::DateTime;
 use thumbwire_virtual_screen::icons::Icon;
 
 /// The package that owns the bars.
@@ -19,14 +20,14 @@ pub(crate) const NAVIGATION: f32 = 24.0;
 
 /// The status bar: notification icons and active radios; `light` is for dark backgrounds.
 pub(crate) fn status(
-    clock: &Clock,
+    clock: DateTime,
     battery: &Battery,
     settings: &Settings,
     notifications: &[(Icon, String)],
     light: bool,
 ) -> View {
     let style = if light { theme::WHITE } else { theme::ON_SURFACE };
-    let time = format!("{}:{:02}", clock.hour, clock.minute);
+    let time = time_of_day(clock);
     let sign = |symbol, words: &str| icon(symbol, 16.0, style).content_description(words);
     let mut signs = vec![
         text(&time, theme::LABEL_LARGE.colour(style)).id("clock").content_description(time.clone()),

@@ -56,6 +56,28 @@ pub(crate) struct View {
     pub(crate) enabled: bool,
     /// Whether dumps list it; otherwise it is painted as part of its parent.
     pub(crate) listed: bool,
+    /// What touching it does; layout adds what follows from its content.
+    pub(crate) touch: Touch,
+    pub(crate) scroll: Option<Axis>,
+    /// Shows its end, not its start, until it is scrolled.
+    pub(crate) from_end: bool,
+    /// Draws behind the status and gesture bars; only for the root of an app's view.
+    pub(crate) edge_to_edge: bool,
+    /// Paints the system bars for a dark background; only for the root of an app's view.
+    pub(crate) light_bars: bool,
+    /// Right-to-left layout: the start is at the right, and "left" of paddings, margins and pins
+    /// means the start side. Set on the root of an app's view for all of it. Not meant for
+    /// containers that scroll sideways.
+    pub(crate) mirrored: bool,
+    /// A dialog over everything else, in its own window, which takes all touches and keys; only for
+    /// the root of an app's view. Its events arrive as taps, a touch outside it as back.
+    pub(crate) dialog: Option<Box<View>>,
+    pub(crate) children: Vec<View>,
+}
+
+/// What touching a node does; returned to the owner of the window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Touch {
     pub(crate) tap: Option<Tag>,
     pub(crate) hold: Option<Tag>,
     /// Sent on a double tap.
@@ -73,21 +95,11 @@ pub(crate) struct View {
     pub(crate) swipe_down: Option<Tag>,
     pub(crate) swipe_left: Option<Tag>,
     pub(crate) swipe_right: Option<Tag>,
-    pub(crate) scroll: Option<Axis>,
-    /// Shows its end, not its start, until it is scrolled.
-    pub(crate) from_end: bool,
-    /// Draws behind the status and gesture bars; only for the root of an app's view.
-    pub(crate) edge_to_edge: bool,
-    /// Paints the system bars for a dark background; only for the root of an app's view.
-    pub(crate) light_bars: bool,
-    /// Right-to-left layout: the start is at the right, and "left" of paddings, margins and pins
-    /// means the start side. Set on the root of an app's view for all of it. Not meant for
-    /// containers that scroll sideways.
-    pub(crate) mirrored: bool,
-    /// A dialog over everything else, in its own window, which takes all touches and keys; only for
-    /// the root of an app's view. Its events arrive as taps, a touch outside it as back.
-    pub(crate) dialog: Option<Box<View>>,
-    pub(crate) children: Vec<View>,
+    pub(crate) field: Option<FieldTraits>,
+    /// Axis and maximum offset in pixels; `None` if there is nothing to scroll.
+    pub(crate) scroll: Option<(Axis, i32)>,
+    /// The current offset, in pixels.
+    pub(crate) scrolled: i32,
 }
 
 /// How a view's box is painted.
@@ -229,18 +241,7 @@ impl View {
             selected: false,
             enabled: true,
             listed: true,
-            tap: None,
-            hold: None,
-            double: None,
-            lift: None,
-            landing: None,
-            drag: None,
-            pinch: None,
-            slide: None,
-            swipe_up: None,
-            swipe_down: None,
-            swipe_left: None,
-            swipe_right: None,
+            touch: Touch::default(),
             scroll: None,
             from_end: false,
             edge_to_edge: false,
@@ -299,68 +300,68 @@ impl View {
     }
 
     pub(crate) fn on_tap(mut self, tag: impl Into<Tag>) -> Self {
-        self.tap = Some(tag.into());
+        self.touch.tap = Some(tag.into());
         self
     }
 
     pub(crate) fn on_long_press(mut self, tag: impl Into<Tag>) -> Self {
-        self.hold = Some(tag.into());
+        self.touch.hold = Some(tag.into());
         self
     }
 
     pub(crate) fn on_double_tap(mut self, tag: impl Into<Tag>) -> Self {
-        self.double = Some(tag.into());
+        self.touch.double = Some(tag.into());
         self
     }
 
     /// Draggable: a long press followed by a move carries it to a view with [`View::drop_target`].
     pub(crate) fn draggable(mut self, tag: impl Into<Tag>) -> Self {
-        self.lift = Some(tag.into());
+        self.touch.lift = Some(tag.into());
         self
     }
 
     pub(crate) fn drop_target(mut self, tag: impl Into<Tag>) -> Self {
-        self.landing = Some(tag.into());
+        self.touch.landing = Some(tag.into());
         self
     }
 
     /// Sends every movement of a finger here to the app, in dp.
     pub(crate) fn on_drag(mut self, tag: impl Into<Tag>) -> Self {
-        self.drag = Some(tag.into());
+        self.touch.drag = Some(tag.into());
         self
     }
 
     /// Sends to the app how two fingers here move apart or together.
     pub(crate) fn on_pinch(mut self, tag: impl Into<Tag>) -> Self {
-        self.pinch = Some(tag.into());
+        self.touch.pinch = Some(tag.into());
         self
     }
 
     /// Sends a finger's position along the view's width to the app, from 0 to 1.
     pub(crate) fn on_slide(mut self, tag: impl Into<Tag>) -> Self {
-        self.slide = Some(tag.into());
+        self.touch.slide = Some(tag.into());
         self
     }
 
     pub(crate) fn on_swipe_up(mut self, tag: impl Into<Tag>) -> Self {
-        self.swipe_up = Some(tag.into());
+        self.touch.swipe_up = Some(tag.into());
         self
     }
 
     pub(crate) fn on_swipe_down(mut self, tag: impl Into<Tag>) -> Self {
-        self.swipe_down = Some(tag.into());
+        self.touch.swipe_down = Some(tag.into());
         self
     }
 
     /// Handles a swipe to the left.
     pub(crate) fn on_swipe_left(mut self, tag: impl Into<Tag>) -> Self {
-        self.swipe_left = Some(tag.into());
+        self.touch.swipe_left = Some(tag.into());
         self
     }
 
     /// Handles a swipe to the right.
     pub(crate) fn on_swipe_right(mut self, tag: impl Into<Tag>) -> Self {
-        self.swipe_right = Some(tag.into());
+        self.touch.swipe_right = Some(tag.into());
         self
     }
 

@@ -9,7 +9,6 @@
 //! Preferences: `day/YYYY-MM-DD` (the time of clocking in on that day, `10:05`).
 
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
-use crate::apps::dates::month_name;
 use crate::clock::{SWITCHED_ON, date_time};
 use crate::services::{ServiceOutcome, ServiceStart};
 use crate::theme;
@@ -242,7 +241,7 @@ fn is_in(store: &Preferences, day: Date) -> bool {
 }
 
 fn name_of(month: Date) -> String {
-    format!("{} {}", month_name(month.month().into()), month.year())
+    month.strftime("%B %Y").to_string()
 }
 
 /// The days of a month, in order.
@@ -261,7 +260,7 @@ fn read_date(text: &str) -> Option<Date> {
 }
 
 fn day_label(day: Date) -> String {
-    format!("{} {}", day.day(), month_name(day.month().into()))
+    day.strftime("%-d %B").to_string()
 }
 
 /// The preference that holds a day.

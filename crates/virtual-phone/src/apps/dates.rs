@@ -9,20 +9,6 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Day(pub(super) i64);
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 pub(super) const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
@@ -42,12 +28,6 @@ impl Day {
     fn date(self) -> Date {
         Date::constant(1970, 1, 1)
             .saturating_add(SignedDuration::from_hours(self.0.saturating_mul(24)))
-    }
-
-    /// Year, month (1 to 12) and day of the month.
-    pub(super) fn civil(self) -> (i64, i64, i64) {
-        let date = self.date();
-        (date.year().into(), date.month().into(), date.day().into())
     }
 
     /// 0 for Monday.
@@ -87,17 +67,15 @@ impl Day {
         (day == day.bounded()).then_some(day)
     }
 
+    /// The day in a format of `strftime`.
+    pub(super) fn formatted(self, format: &str) -> String {
+        self.date().strftime(format).to_string()
+    }
+
     /// `Tuesday, 5 March`.
     pub(super) fn label(self) -> String {
-        let (_, month, day) = self.civil();
-        format!("{}, {day} {}", WEEKDAYS[self.weekday()], month_name(month))
+        self.formatted("%A, %-d %B")
     }
-}
-
-/// The name of a month, 1 to 12.
-pub(super) fn month_name(month: i64) -> &'static str {
-    let at = usize::try_from(month - 1).unwrap_or(0);
-    MONTHS.get(at).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

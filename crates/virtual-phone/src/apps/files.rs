@@ -5,7 +5,7 @@
 
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
-use crate::clock::{Clock, SWITCHED_ON};
+use crate::clock::{SWITCHED_ON, date_time};
 use crate::packages::AppIcon;
 use crate::storage::{StorageEntry, StorageRequest};
 use crate::theme;
@@ -279,8 +279,7 @@ fn measured(size: f64, unit: &str) -> String {
 fn date_of(seconds: u64) -> String {
     const IN_2100: u64 = 4_102_444_800;
     let uptime = seconds.min(IN_2100).saturating_sub(SWITCHED_ON);
-    let clock = Clock::at(Duration::from_secs(uptime));
-    format!("{} {}, {}:{:02}", clock.day, clock.month, clock.hour, clock.minute)
+    date_time(Duration::from_secs(uptime)).strftime("%-d %b, %-H:%M").to_string()
 }
 
 fn last(path: &str) -> &str {

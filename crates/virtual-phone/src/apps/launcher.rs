@@ -7,6 +7,7 @@
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::apps::generic_app::sign;
+use crate::clock::{SHORT_DATE, time_of_day};
 use crate::ios_look::springboard;
 use crate::packages::{AppIcon, Manifest};
 use crate::tasks::HOME;
@@ -237,8 +238,8 @@ fn page_indicator(page: usize, pages: usize) -> View {
 /// Date, weather and a large clock.
 fn glance(env: &DrawContext<'_>) -> View {
     let clock = env.clock;
-    let date = format!("{}, {} {}", clock.weekday, clock.month, clock.day);
-    let time = format!("{}:{:02}", clock.hour, clock.minute);
+    let date = clock.strftime(SHORT_DATE).to_string();
+    let time = time_of_day(clock);
     let weather = row([
         icon(Icon::WbSunny, 20.0, Colour::hex(0xFFD667)).hide_from_accessibility(),
         text("18°C", ON_WALLPAPER).id("weather"),

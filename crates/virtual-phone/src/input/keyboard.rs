@@ -137,8 +137,8 @@ pub(crate) fn view(keyboard: &Keyboard, display: &Display, traits: FieldTraits) 
     let line = |keys: Vec<View>| row(keys).height(high).fill_width();
     let mut second_row: Vec<View> = second.chars().map(typing).collect();
     if second_row.len() < 10 {
-        second_row.insert(0, gap(0.5));
-        second_row.push(gap(0.5));
+        second_row.insert(0, spacer().grow_by(0.5));
+        second_row.push(spacer().grow_by(0.5));
     }
     let (fill, ink) = match keyboard.shift {
         Shift::Off => (FUNCTION, theme::ON_SURFACE),
@@ -207,10 +207,6 @@ fn label(words: &str) -> View {
     text(words, theme::TITLE.centered())
 }
 
-fn gap(share: f32) -> View {
-    share_of(View::new(class::VIEW, []).hide_from_accessibility(), share)
-}
-
 /// A key that is `share` units wide; touch targets have no gaps, painted keys do.
 fn key(high: f32, share: f32, fill: Colour, face: View, name: &str, tag: impl Into<Tag>) -> View {
     let face = row([face]).justify_center().grow().height(high - 8.0).fill(fill).radius(8.0);
@@ -220,13 +216,7 @@ fn key(high: f32, share: f32, fill: Colour, face: View, name: &str, tag: impl In
         .pad_xy(2.5, 4.0)
         .content_description(name)
         .on_tap(tag);
-    share_of(target, share)
-}
-
-fn share_of(view: View, share: f32) -> View {
-    let mut view = view.grow();
-    view.style.flex_grow = share;
-    view
+    target.grow_by(share)
 }
 
 #[cfg(test)]

@@ -121,6 +121,6 @@ fn drawn(button: View, bold: bool) -> View {
         .height(44.0)
         .dump_text(button.text)
         .enabled(button.enabled);
-    (drawn.tap, drawn.id) = (button.tap, button.id);
+    (drawn.touch.tap, drawn.id) = (button.touch.tap, button.id);
     drawn.min_height(44.0).grow().pad_xy(8.0, 0.0)
 }

@@ -81,21 +81,21 @@ fn back_button(view: &View) -> View {
     if !cross {
         parts.insert(0, chevron.hide_from_accessibility());
     }
-    button(parts, label, view.tap.clone()).role(Role::BackButton)
+    button(parts, label, view.touch.tap.clone()).role(Role::BackButton)
 }
 
 /// A button of a bar: just its words, in the tint.
 fn text_button(view: View) -> View {
     let ink = if view.enabled { TINT } else { GREY };
     let words = text(&view.text, TITLE.colour(ink).lines(1)).hide_from_accessibility();
-    let mut drawn = button(vec![words], &view.text, view.tap).enabled(view.enabled);
+    let mut drawn = button(vec![words], &view.text, view.touch.tap).enabled(view.enabled);
     drawn.id = view.id;
     drawn.dump_text(view.text)
 }
 
 fn button(parts: Vec<View>, label: &str, tap: Option<Tag>) -> View {
     let mut button = row(parts).class(class::BUTTON).height(HEIGHT).min_width(HEIGHT);
-    button.tap = tap;
+    button.touch.tap = tap;
     button.pad_xy(8.0, 0.0).content_description(label)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn search_row(view: View) -> View {
     inside.push(icon(Icon::Search, 20.0, GREY).hide_from_accessibility());
     for mut part in view.children {
         if part.role == Some(Role::BackButton) {
-            back = part.tap;
+            back = part.touch.tap;
             continue;
         }
         if matches!(part.content, Content::Field(_)) {

@@ -7,7 +7,7 @@ use crate::input::keyboard::{Keyboard, Page};
 use crate::ios_look::colours::{BLACK, TINT};
 use crate::platform::Role;
 use crate::theme::{self, Colour, TextAppearance};
-use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, text};
+use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, spacer, text};
 use thumbwire_virtual_screen::Display;
 use thumbwire_virtual_screen::icons::Icon;
 
@@ -48,8 +48,8 @@ pub(crate) fn view(keyboard: &Keyboard, display: &Display, traits: FieldTraits) 
     };
     let mut second_row: Vec<View> = second.chars().map(typing).collect();
     if second_row.len() < 10 {
-        second_row.insert(0, gap(0.5));
-        second_row.push(gap(0.5));
+        second_row.insert(0, spacer().grow_by(0.5));
+        second_row.push(spacer().grow_by(0.5));
     }
     let corner = match keyboard.page() {
         Page::Letters => {
@@ -60,13 +60,13 @@ pub(crate) fn view(keyboard: &Keyboard, display: &Display, traits: FieldTraits) 
         Page::Symbols => key(high, 1.3, FUNCTION, text("#+=", WORD), "shift", "more"),
         Page::MoreSymbols => key(high, 1.3, FUNCTION, text("123", WORD), "shift", "symbols"),
     };
-    let mut third_row = vec![corner, gap(0.2)];
+    let mut third_row = vec![corner, spacer().grow_by(0.2)];
     third_row.extend(third.chars().map(|ch| match keyboard.page() {
         Page::Letters => typing(ch),
-        _ => share_of(typing(ch), 1.4),
+        _ => typing(ch).grow_by(1.4),
     }));
     let back = icon(Icon::Backspace, 22.0, BLACK);
-    third_row.push(gap(0.2));
+    third_row.push(spacer().grow_by(0.2));
     third_row.push(key(high, 1.3, FUNCTION, back, "delete", "delete"));
     let swap = match keyboard.page() {
         Page::Letters => key(high, 2.5, FUNCTION, text("123", WORD), "more", "symbols"),
@@ -97,10 +97,6 @@ pub(crate) fn view(keyboard: &Keyboard, display: &Display, traits: FieldTraits) 
     .role(Role::Keyboard)
 }
 
-fn gap(share: f32) -> View {
-    share_of(View::new(class::VIEW, []).hide_from_accessibility(), share)
-}
-
 /// A key that is `share` units wide; touch targets have no gaps, painted keys do.
 fn key(high: f32, share: f32, fill: Colour, face: View, name: &str, tag: impl Into<Tag>) -> View {
     let face = row([face]).justify_center().grow().height(high - 10.0).fill(fill).radius(5.0);
@@ -110,11 +106,5 @@ fn key(high: f32, share: f32, fill: Colour, face: View, name: &str, tag: impl In
         .pad_xy(3.0, 5.0)
         .content_description(name)
         .on_tap(tag);
-    share_of(target, share)
-}
-
-fn share_of(view: View, share: f32) -> View {
-    let mut view = view.grow();
-    view.style.flex_grow = share;
-    view
+    target.grow_by(share)
 }

@@ -27,7 +27,7 @@ pub(super) fn table(mut view: View) -> View {
 /// A row across the list that is tapped or says that it is a cell.
 fn is_cell(view: &View) -> bool {
     let row = view.style.flex_direction == taffy::FlexDirection::Row;
-    row && view.look.fill.is_none() && (view.tap.is_some() || view.role == Some(Role::Cell))
+    row && view.look.fill.is_none() && (view.touch.tap.is_some() || view.role == Some(Role::Cell))
 }
 
 fn close(group: &mut Vec<View>, parts: &mut Vec<View>) {
@@ -44,7 +44,7 @@ fn cell(mut view: View, last: bool) -> View {
     for side in [&mut view.style.padding.left, &mut view.style.padding.right] {
         *side = taffy::LengthPercentage::length(16.0);
     }
-    let leads = view.tap.is_some() && !has_control(&view) && view.class != class::RADIO;
+    let leads = view.touch.tap.is_some() && !has_control(&view) && view.class != class::RADIO;
     if leads {
         view.children.push(icon(Icon::ChevronRight, 22.0, CHEVRON).hide_from_accessibility());
     }
@@ -59,7 +59,7 @@ fn cell(mut view: View, last: bool) -> View {
 /// Whether something in the row is touched on its own, or shows a state.
 fn has_control(view: &View) -> bool {
     view.children.iter().any(|child| {
-        child.tap.is_some()
+        child.touch.tap.is_some()
             || child.checked.is_some()
             || matches!(child.content, Content::Field(_))
             || has_control(child)

@@ -1,17 +1,18 @@
 //! The lock screen: date and time, and the page that asks for the passcode.
 
-use crate::clock::Clock;
+use crate::clock::{SHORT_DATE, time_of_day};
 use crate::theme::{self, Colour, TextAppearance};
 use crate::view::{View, class, column, frame, row, spacer, text};
+use jiff::civil::DateTime;
 
 const GROUND: (Colour, Colour) = (Colour::hex(0x16325C), Colour::hex(0x3E7CB1));
 const WORDS: TextAppearance =
     TextAppearance { size: 20.0, line: 26.0, ..theme::BODY_LARGE.colour(theme::WHITE).centered() };
 
 /// Date, time, and what to do; a swipe up sends `unlock`.
-pub(crate) fn lock_screen(clock: &Clock) -> View {
-    let time = format!("{}:{:02}", clock.hour, clock.minute);
-    let date = format!("{}, {} {}", clock.weekday, clock.month, clock.day);
+pub(crate) fn lock_screen(clock: DateTime) -> View {
+    let time = time_of_day(clock);
+    let date = clock.strftime(SHORT_DATE).to_string();
     let large = TextAppearance { size: 84.0, line: 96.0, ..WORDS };
     let hint = TextAppearance { size: 15.0, line: 20.0, ..WORDS };
     ground(

@@ -1,19 +1,20 @@
 //! The status bar and the home indicator.
 
-use crate::clock::Clock;
+use crate::clock::time_of_day;
 use crate::device::Battery;
 use crate::ios_look::colours::BLACK;
 use crate::settings::Settings;
 use crate::theme::{self, Colour, TextAppearance};
 use crate::view::{View, class, frame, icon, row, spacer, text};
+use jiff::civil::DateTime;
 use thumbwire_virtual_screen::icons::Icon;
 
 /// The status bar: the time at the left, radios and battery at the right; `light` is for dark
 /// backgrounds.
-pub(crate) fn status(clock: &Clock, battery: &Battery, settings: &Settings, light: bool) -> View {
+pub(crate) fn status(clock: DateTime, battery: &Battery, settings: &Settings, light: bool) -> View {
     let ink = if light { theme::WHITE } else { BLACK };
     let style = TextAppearance { size: 15.0, line: 20.0, ..theme::TITLE.colour(ink) };
-    let time = format!("{}:{:02}", clock.hour, clock.minute);
+    let time = time_of_day(clock);
     let sign = |symbol, words: &str| icon(symbol, 18.0, ink).content_description(words);
     let mut parts =
         vec![text(&time, style).id("clock").content_description(time.clone()), spacer()];

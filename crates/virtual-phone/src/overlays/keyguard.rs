@@ -9,7 +9,7 @@
 //! after five wrong PINs.
 
 use crate::app::Event;
-use crate::clock::Clock;
+use crate::clock::{SHORT_DATE, date_time, time_of_day};
 use crate::ios_look::{lock_screen, passcode_page};
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlaySize};
 use crate::scene::WindowKind;
@@ -19,6 +19,7 @@ use crate::view::{
     Content, Field, FieldTraits, ImeAction, Tag, View, class, column, frame, icon, row, spacer,
     text,
 };
+use jiff::civil::DateTime;
 use thumbwire_virtual_screen::Platform;
 use thumbwire_virtual_screen::icons::Icon;
 
@@ -114,14 +115,14 @@ impl Overlay for Keyguard {
     }
 
     fn view(&self, context: &OverlayContext<'_>) -> View {
-        let clock = Clock::at(context.now);
+        let clock = date_time(context.now);
         if context.platform == Platform::Ios {
             return match &self.pin {
                 Some(pin) if self.asks => passcode_page(self.typed.len(), pin.len(), self.wrong),
-                _ => lock_screen(&clock),
+                _ => lock_screen(clock),
             };
         }
-        if self.is_old() { self.old_view(&clock) } else { self.new_view(&clock) }
+        if self.is_old() { self.old_view(clock) } else { self.new_view(clock) }
     }
 
     fn on(&mut self, event: Event, context: &mut OverlayReach<'_>) -> OverlayOutcome {
@@ -148,9 +149,9 @@ impl Overlay for Keyguard {
 }
 
 impl Keyguard {
-    fn old_view(&self, clock: &Clock) -> View {
-        let date = format!("{}, {} {}", clock.weekday, long(clock.month), clock.day);
-        let time = format!("{}:{:02}", (clock.hour + 11) % 12 + 1, clock.minute);
+    fn old_view(&self, clock: DateTime) -> View {
+        let date = clock.strftime("%a, %B %-d").to_string();
+        let time = clock.strftime("%-I:%M").to_string();
         let date = column([text(date, theme::BODY.centered()).id("date_view")]);
         let time = text(time, theme::HEADLINE.centered()).id("clock_view");
         let face = column([date.align_center(), time]).align_center().pad_xy(12.0, 12.0);
@@ -184,17 +185,14 @@ impl Keyguard {
         column([inside]).id("keyguard_selector_view").content_description("Slide unlock.")
     }
 
-    fn new_view(&self, clock: &Clock) -> View {
+    fn new_view(&self, clock: DateTime) -> View {
         let view = if self.asks {
             column([self.message_view("keyguard_message_area"), self.pin_view().grow()])
                 .grow()
                 .id("keyguard_security_container")
         } else {
-            let time = text(format!("{}:{:02}", clock.hour, clock.minute), theme::HEADLINE);
-            let date = text(
-                format!("{}, {} {}", clock.weekday, clock.month, clock.day),
-                theme::BODY.quiet(),
-            );
+            let time = text(time_of_day(clock), theme::HEADLINE);
+            let date = text(clock.strftime(SHORT_DATE).to_string(), theme::BODY.quiet());
             let clock = column([time.id("lockscreen_clock_view"), date.id("keyguard_status_area")]);
             let hint = text("Swipe up to open", theme::BODY.quiet().centered());
             column([
@@ -251,23 +249,4 @@ fn key(label: &str, id: &str, key: &str) -> View {
         .dump_text(label)
         .id(id.to_owned())
         .on_tap(("key", key))
-}
-
-/// A month's whole name.
-fn long(month: &str) -> &'static str {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    MONTHS.into_iter().find(|long| long.starts_with(month)).unwrap_or_default()
 }

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use crate::app::Event;
-use crate::clock::Clock;
+use crate::clock::{SHORT_DATE, date_time, time_of_day};
 use crate::notices::Notification;
 use crate::overlays::{
     Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest, OverlaySize,
@@ -179,9 +179,9 @@ impl Overlay for Shade {
 
 /// Time, date and battery.
 fn header(context: &OverlayContext<'_>) -> View {
-    let clock = Clock::at(context.now);
-    let time = format!("{}:{:02}", clock.hour, clock.minute);
-    let date = format!("{}, {} {}", clock.weekday, clock.month, clock.day);
+    let clock = date_time(context.now);
+    let time = time_of_day(clock);
+    let date = clock.strftime(SHORT_DATE).to_string();
     row([
         text(&time, theme::TITLE).id("clock").content_description(time.clone()),
         text(date, theme::BODY.quiet()).id("date"),

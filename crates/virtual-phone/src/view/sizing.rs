@@ -59,6 +59,13 @@ impl View {
         self
     }
 
+    /// [`View::grow`] with `share` times the share of others.
+    pub(crate) fn grow_by(self, share: f32) -> Self {
+        let mut view = self.grow();
+        view.style.flex_grow = share;
+        view
+    }
+
     /// Shrinks if there is not enough room along the column.
     pub(crate) fn shrinks(mut self) -> Self {
         self.style.flex_shrink = 1.0;

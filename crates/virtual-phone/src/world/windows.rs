@@ -4,7 +4,7 @@
 //! [`World::lay_out`] turns the view into a scene, only when it is needed.
 
 use crate::app::DrawContext;
-use crate::clock::Clock;
+use crate::clock::date_time;
 use crate::input::keyboard;
 use crate::ios_look;
 use crate::layout::{FocusMark, fields, visit};
@@ -119,7 +119,7 @@ impl World {
             battery: self.device.battery(),
             location: self.device.location(),
             storage: self.storage.entries(),
-            clock: Clock::at(now),
+            clock: date_time(now),
             now,
             scrolls: (self.screen.scrolls(), &owner),
             scale,
@@ -261,18 +261,18 @@ impl World {
 
     /// The status bar and the gesture bar; `light` is for dark backgrounds.
     fn draw_bars(&self, light: bool) -> (View, View) {
-        let (clock, battery) = (Clock::at(self.clock.now()), self.device.battery());
+        let (clock, battery) = (date_time(self.clock.now()), self.device.battery());
         let light_below = light && !self.keyboard_shown() && !self.shade_shown();
         match self.platform() {
             Platform::Android => {
                 let signs = self.notification_signs();
-                let status = system_ui::status(&clock, &battery, &self.settings, &signs, light);
+                let status = system_ui::status(clock, &battery, &self.settings, &signs, light);
                 (status, system_ui::navigation(light_below))
             }
             Platform::Ios => {
                 // The lock screen is dark.
                 let locked = self.keyguard_shown();
-                let status = ios_look::status(&clock, &battery, &self.settings, light || locked);
+                let status = ios_look::status(clock, &battery, &self.settings, light || locked);
                 (status, ios_look::home_indicator(light_below || locked))
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::app::DrawContext;
 use crate::apps::calendar::{Calendar, Entry, Form, PLACE, TITLE};
-use crate::apps::dates::{Day, WEEKDAYS, month_name};
+use crate::apps::dates::{Day, WEEKDAYS};
 use crate::theme;
 use crate::theme::TextAppearance;
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, text};
@@ -16,8 +16,7 @@ impl Calendar {
     pub(super) fn month(&self, env: &DrawContext<'_>) -> View {
         let today = Day::at(env.now);
         let chosen = self.chosen.unwrap_or(today);
-        let (year, month, _) = chosen.civil();
-        let title = format!("{} {year}", month_name(month));
+        let title = chosen.formatted("%B %Y");
         let bar = row([
             text(title, theme::TITLE_LARGE.lines(1)).id("date_picker_button").grow(),
             icon_button(Icon::CalendarToday, "Jump to today", "today").id("today_button"),
@@ -161,7 +160,7 @@ fn steps(what: &'static str, says: &str, tag: &'static str, by: i64) -> View {
 }
 
 fn cell(day: Day, count: usize, today: bool, chosen: bool) -> View {
-    let (_, month, number) = day.civil();
+    let number = day.formatted("%-d");
     let ink = match (today, chosen) {
         (_, true) => theme::ON_PRIMARY,
         (true, false) => theme::PRIMARY,
@@ -169,7 +168,7 @@ fn cell(day: Day, count: usize, today: bool, chosen: bool) -> View {
     };
     let style = TextAppearance { medium: today || chosen, ..theme::BODY };
     let number_text =
-        text(number.to_string(), style.colour(ink).centered().lines(1)).hide_from_accessibility();
+        text(&number, style.colour(ink).centered().lines(1)).hide_from_accessibility();
     let mut disc = column([number_text]).size(32.0, 32.0).justify_center().radius(16.0);
     if chosen {
         disc = disc.fill(theme::PRIMARY);
@@ -193,8 +192,8 @@ fn cell(day: Day, count: usize, today: bool, chosen: bool) -> View {
         .justify_center()
         .gap(2.0)
         .grow()
-        .dump_text(number.to_string())
-        .content_description(format!("{number} {}{plans}", month_name(month)))
+        .dump_text(number)
+        .content_description(day.formatted("%-d %B") + &plans)
         .selected(chosen)
         .id("day_cell")
         .on_tap(("day", day.0))

@@ -145,7 +145,7 @@ impl Maps {
     }
 
     pub(super) fn results(&self, env: &DrawContext<'_>, query: &str) -> View {
-        let found = self.found(query, env.clock.hour);
+        let found = self.found(query, env.clock.hour().unsigned_abs().into());
         let bar = row([
             icon_button(Icon::ArrowBack, "Back", "back"),
             text(query, theme::BODY_LARGE.lines(1))
@@ -293,7 +293,7 @@ pub(super) fn rating_line(place: &Place) -> View {
 
 /// "Open · Closes 10 PM", in green or red.
 pub(super) fn state_line(place: &Place, env: &DrawContext<'_>) -> View {
-    let (state, until) = place.state(env.clock.hour);
+    let (state, until) = place.state(env.clock.hour().unsigned_abs().into());
     let colour = if state == "Open" { theme::GREEN } else { theme::RED };
     let mut parts = Vec::new();
     if until != "Open 24 hours" {
