@@ -30,38 +30,27 @@ pub(super) const LIBRARIES: [&str; 5] = [
     "javax.obex",
 ];
 
-/// What the permissions without a group are below.
-pub(super) const UNGROUPED: &str = "ungrouped";
-
-/// Each group and its permissions, with whether they are dangerous.
-pub(super) fn groups() -> impl Iterator<Item = (&'static str, Vec<(&'static str, bool)>)> {
-    let mut lines = PERMISSIONS.lines().peekable();
-    std::iter::from_fn(move || {
-        let group = lines.next()?;
-        let mut below = Vec::new();
-        while let Some(line) = lines.next_if(|line| line.starts_with(' ')) {
-            let name = line.trim();
-            below.push(match name.strip_suffix(" dangerous") {
-                Some(name) => (name, true),
-                None => (name, false),
-            });
-        }
-        Some((group, below))
+/// The permissions, and whether they are dangerous.
+pub(super) fn permissions() -> impl Iterator<Item = (&'static str, bool)> {
+    PERMISSIONS.lines().filter_map(|line| line.strip_prefix("  ")).map(|line| {
+        let name = line.strip_suffix(" dangerous");
+        (name.unwrap_or(line), name.is_some())
     })
 }
 
 /// Whether the framework or an app of that release declares that permission.
 pub(super) fn is_permission(name: &str) -> bool {
-    groups().any(|(_, below)| below.iter().any(|(known, _)| *known == name))
+    permissions().any(|(known, _)| known == name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{groups, is_permission};
+    use super::{is_permission, permissions};
 
     #[test]
-    fn permissions_are_below_their_groups() {
-        assert!(groups().count() > 20 && is_permission("android.permission.CAMERA"));
+    fn permissions_have_no_group_and_no_level_in_their_names() {
+        assert!(permissions().all(|(name, _)| !name.contains(' ')));
+        assert!(permissions().any(|one| one == ("android.permission.CAMERA", true)));
         assert!(!is_permission("nope.permission"));
     }
 }

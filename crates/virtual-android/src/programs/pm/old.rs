@@ -39,39 +39,8 @@ pub(super) async fn pm(call: &Invocation) -> Status {
         Some("dump") => with_package(&rest, false, |package| dump(call, package)),
         Some("install") => install(call).await?,
         Some("uninstall") => uninstall(call, &rest),
-        Some("set-install-location") => set_location(call, rest.first().copied()),
-        Some("get-install-location") => {
-            let place = call.phone.with(|phone| {
-                phone.world.setting("global", INSTALL_LOCATION).unwrap_or("0").to_owned()
-            });
-            let name = ["auto", "internal", "external"];
-            let name = place.parse::<usize>().ok().and_then(|at| name.get(at)).unwrap_or(&"auto");
-            format!("{place}[{name}]\n")
-        }
-        Some("get-max-users") => "Maximum supported users: 1\n".to_owned(),
-        Some("create-user") => match rest.is_empty() {
-            true => "Error: no user name specified.\n".to_owned(),
-            false => "Error: couldn't create User.\n".to_owned(),
-        },
-        Some("remove-user") => match rest.first().map(|id| (id, id.parse::<i32>())) {
-            None => "Error: no user id specified.\n".to_owned(),
-            Some((id, Err(_))) => format!("Error: user id '{id}' is not a number.\n"),
-            Some((id, Ok(_))) => format!("Error: couldn't remove user id {id}\n"),
-        },
+        Some("get-install-location") => "0[auto]\n".to_owned(),
         Some("grant" | "revoke") => grant(call, &rest),
-        Some("set-permission-enforced") => match rest.as_slice() {
-            [] => wrong("no permission specified"),
-            [_] => wrong("no enforcement specified"),
-            ["android.permission.READ_EXTERNAL_STORAGE", ..] => String::new(),
-            [name, ..] => illegal(&format!("No selective enforcement for {name}")),
-        },
-        Some("trim-caches") => match rest.first() {
-            None => wrong("no size specified"),
-            Some(size) if size.parse::<i64>().is_err() => {
-                wrong(&format!("expected number at: {size}"))
-            }
-            Some(_) => "Operation not allowed: java.lang.SecurityException: Neither user 2000 nor current process has android.permission.CLEAR_APP_CACHE.\n".to_owned(),
-        },
         // The shell may not: the exception is uncaught, and goes to the log.
         Some("enable" | "disable" | "disable-user" | "disable-until-used") => {
             match without_user(&rest).first() {
@@ -79,24 +48,11 @@ pub(super) async fn pm(call: &Invocation) -> Status {
                 Some(_) => String::new(),
             }
         }
-        // A package that is not there counts as blocked.
-        Some(command @ ("block" | "unblock")) => match without_user(&rest).first() {
-            None => wrong("no package or component specified"),
-            Some(name) => {
-                let is_there =
-                    call.phone.with(|phone| installed(&phone.world, Some(name)).is_some());
-                let blocked = command == "block" || !is_there;
-                format!("Package {name} new blocked state: {blocked}\n")
-            }
-        },
         Some(other) => wrong(&format!("unknown command '{other}'")),
     };
     call.out(text).await?;
     Ok(0)
 }
-
-/// The row of the global settings that `pm set-install-location` writes (`Settings.Global`).
-const INSTALL_LOCATION: &str = "default_install_location";
 
 /// An error, and the usage.
 fn wrong(what: &str) -> String {
@@ -164,17 +120,6 @@ fn uninstall(call: &Invocation, rest: &[&str]) -> String {
 
 fn unknown(option: &str) -> String {
     format!("Error: Unknown option: {option}\n")
-}
-
-fn set_location(call: &Invocation, place: Option<&str>) -> String {
-    match place {
-        None => "Error: no install location specified.\n".to_owned(),
-        Some(place @ ("0" | "1" | "2")) => {
-            call.phone.with(|phone| phone.world.put_setting("global", INSTALL_LOCATION, place));
-            String::new()
-        }
-        Some(_) => "Error: install location has to be a number.\n".to_owned(),
-    }
 }
 
 /// `pm grant|revoke PACKAGE PERMISSION`: before Android 6 permissions are granted at installation,

@@ -4,7 +4,7 @@
 use super::super::{fingerprint, old::unknown_option};
 use super::{block, resolvers};
 use crate::phone::State;
-use crate::programs::platform::{FEATURES, LIBRARIES, groups};
+use crate::programs::platform::{self, FEATURES, LIBRARIES};
 use thumbwire_virtual_phone::Manifest;
 
 /// The parts: the shortest and the longest word that selects one, and its text.
@@ -66,7 +66,7 @@ fn address(of: &str) -> String {
 }
 
 fn permissions() -> String {
-    let rows = groups().flat_map(|(_, below)| below).map(|(name, dangerous)| {
+    let rows = platform::permissions().map(|(name, dangerous)| {
         let (at, level) = (address(name), if dangerous { "dangerous" } else { "signature" });
         format!(
             "  Permission [{name}] ({at}):\n    sourcePackage=android\n    uid=1000 gids=[] type=0 prot={level}\n    packageSetting=PackageSetting{{{} android/1000}}\n    perm=Permission{{{at} {name}}}\n",
