@@ -42,12 +42,10 @@ pub(super) async fn pm(call: &Invocation) -> Status {
         Some("get-install-location") => "0[auto]\n".to_owned(),
         Some("grant" | "revoke") => grant(call, &rest),
         // The shell may not: the exception is uncaught, and goes to the log.
-        Some("enable" | "disable" | "disable-user" | "disable-until-used") => {
-            match without_user(&rest).first() {
-                None => wrong("no package or component specified"),
-                Some(_) => String::new(),
-            }
-        }
+        Some("enable" | "disable" | "disable-user" | "disable-until-used") => match *rest {
+            [] | ["--user", _] => wrong("no package or component specified"),
+            _ => String::new(),
+        },
         Some(other) => wrong(&format!("unknown command '{other}'")),
     };
     call.out(text).await?;
@@ -64,19 +62,12 @@ fn illegal(what: &str) -> String {
     format!("Bad argument: java.lang.IllegalArgumentException: {what}\n{USAGE}")
 }
 
-fn without_user<'a>(rest: &[&'a str]) -> Vec<&'a str> {
-    match rest {
-        ["--user", _, rest @ ..] => rest.to_vec(),
-        rest => rest.to_vec(),
-    }
-}
-
 /// Answers about the package that is named first; `usage`: whether a missing one prints the usage.
 fn with_package(rest: &[&str], usage: bool, answer: impl FnOnce(&str) -> String) -> String {
-    match without_user(rest).first() {
-        Some(package) => answer(package),
-        None if usage => wrong("no package specified"),
-        None => "Error: no package specified\n".to_owned(),
+    match rest {
+        [] | ["--user", _] if usage => wrong("no package specified"),
+        [] | ["--user", _] => "Error: no package specified\n".to_owned(),
+        ["--user", _, package, ..] | [package, ..] => answer(package),
     }
 }
 
@@ -163,9 +154,7 @@ async fn install(call: &Invocation) -> Result<String, Abort> {
             "--algo" | "--iv" | "--key" | "--macalgo" | "--mackey" | "--tag"
             | "--originating-uri" | "--referrer" => drop(args.next()),
             "-l" | "-s" | "-f" => {}
-            option if option.starts_with('-') => {
-                return Ok(format!("Error: Unknown option: {option}\n"));
-            }
+            option if option.starts_with('-') => return Ok(unknown(option)),
             file => {
                 path.get_or_insert(file);
             }
