@@ -1,8 +1,7 @@
 //! What the system image of Android 4.4 declares: permissions, features, shared libraries. `pm
 //! list` and `dumpsys package` show them.
 
-/// The permissions of that release's framework and its apps, below their groups; a dangerous one
-/// says so.
+/// The permissions of that release's framework and its apps; a dangerous one says so.
 const PERMISSIONS: &str = include_str!("words/android-4.4/permissions.txt");
 
 /// The features that this phone's hardware and software have.
@@ -32,7 +31,7 @@ pub(super) const LIBRARIES: [&str; 5] = [
 
 /// The permissions, and whether they are dangerous.
 pub(super) fn permissions() -> impl Iterator<Item = (&'static str, bool)> {
-    PERMISSIONS.lines().filter_map(|line| line.strip_prefix("  ")).map(|line| {
+    PERMISSIONS.lines().map(|line| {
         let name = line.strip_suffix(" dangerous");
         (name.unwrap_or(line), name.is_some())
     })
@@ -48,7 +47,7 @@ mod tests {
     use super::{is_permission, permissions};
 
     #[test]
-    fn permissions_have_no_group_and_no_level_in_their_names() {
+    fn permissions_have_no_level_in_their_names() {
         assert!(permissions().all(|(name, _)| !name.contains(' ')));
         assert!(permissions().any(|one| one == ("android.permission.CAMERA", true)));
         assert!(!is_permission("nope.permission"));
