@@ -357,7 +357,7 @@ async fn unnoticed_crash_fails_the_case_but_other_apps_do_not() {
         assert_eq!(report.cases[0].verdict(), verdict, "{head}: {said}");
     }
     let bench = Bench::new();
-    let crash = "appId: com.google.android.contacts\n---\n- launchApp\n- wait: 1000\n";
+    let crash = "appId: com.android.settings\n---\n- launchApp\n- wait: 1000\n";
     bench.phone.world(|world| {
         world.start("com.android.notes", None).unwrap();
         world.crash("com.android.notes", "java.lang.IllegalStateException: before");
@@ -413,8 +413,8 @@ async fn an_alert_is_dismissed_if_the_flow_says_so() {
     assert_eq!(failed.kind, FailureKind::NotResponding, "{said}");
 }
 
-/// The last element of a list cannot come to the middle: one scroll goes to the end, and another one
-/// that moves nothing says so.
+/// The last element of a list cannot come to the middle. One scroll goes to the end of the list,
+/// and one more, which moves nothing, shows that it is the end.
 #[tokio::test(start_paused = true)]
 async fn centering_the_last_element_ends_with_the_list() {
     let bench = Bench::new();
