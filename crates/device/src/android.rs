@@ -4,11 +4,11 @@
 //! [`ui`](mod@ui) for trees; `screen` for screenshots; `display` for sizes; `rotation` for
 //! rotation; `input` for touches and text; `apps`, `launcher` and `install`; `logs`,
 //! `notifications`, `record`, `video`, `files`, `temporary_file` and `health`. `services`,
-//! `packages`, `read_range`, `intents`, `app_functions` and the `helper` are for app tools. `legacy`
-//! has what only phones before Android 7 need. Only [`shell_command`] puts text into a shell
-//! command, and it quotes. Nothing here remembers a screen. An operation waits only for an effect that it started
-//! itself: the helper's start, the screen that was woken, a recording's beginning. Each facet is
-//! implemented beside its commands and listed in [`Device::facets`].
+//! `packages`, `read_range`, `intents`, `app_functions` and the `helper` are for app tools.
+//! `legacy` has what only phones before Android 7 need. Only [`shell_command`] puts text into a
+//! shell command, and it quotes. Nothing here remembers a screen. An operation waits only for an
+//! effect that it started itself: the helper's start, the screen that was woken, a recording's
+//! beginning. Each facet is implemented beside its commands and listed in [`Device::facets`].
 
 mod app_functions;
 mod app_pages;

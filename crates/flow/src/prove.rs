@@ -361,7 +361,7 @@ impl Proving<'_> {
         let order = draft.document.commands().into_iter().rev();
         for id in order.filter(|id| commands.contains(id)) {
             let shorter = draft.document.without(id);
-            if self.replace(draft, shorter, id) && self.original.lines(id).is_some() {
+            if self.try_shorter(draft, shorter, id) && self.original.lines(id).is_some() {
                 draft.dropped.push(self.original.describe(id).into());
             }
         }
@@ -371,16 +371,16 @@ impl Proving<'_> {
     fn drop_centering(&self, draft: &mut Draft) {
         for id in draft.document.commands() {
             let Some(shorter) = draft.document.without_centering(id) else { continue };
-            if self.replace(draft, shorter, id) && self.original.lines(id).is_some() {
+            if self.try_shorter(draft, shorter, id) && self.original.lines(id).is_some() {
                 let (step, _) = self.original.describe(id);
                 draft.dropped.push(CommandOfFlow { step, text: document::CENTERING.into() });
             }
         }
     }
 
-    /// Whether a version that does less for a command passes as before and fails on all mutants as
-    /// before. Then it replaces the draft.
-    fn replace(&self, draft: &mut Draft, shorter: Document, id: CommandId) -> bool {
+    /// Takes a version that does less for a command, if it passes as before and fails on all
+    /// mutants as before. Returns whether it does.
+    fn try_shorter(&self, draft: &mut Draft, shorter: Document, id: CommandId) -> bool {
         let is_check = !self.truth.acts(id);
         let left = self.mutants_of(&shorter);
         // Up to a check that fails, nothing depends on the checks after it.

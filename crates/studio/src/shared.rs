@@ -15,8 +15,8 @@ impl<T> Default for SharedStreams<T> {
 }
 
 impl<T> SharedStreams<T> {
-    /// The stream of a phone in this size. One that is watched already is shared while it is usable;
-    /// else a new one is started.
+    /// The stream of a phone in this size. One that is watched already is shared while it is
+    /// usable; else a new one is started.
     pub(super) fn join(
         &self,
         device: &str,

@@ -125,7 +125,7 @@ impl Check<'_> {
         let controls = self.after.controls.as_ref()?;
         let by_id =
             |id: &str| controls.iter().find(|(_, node)| node.id == format!("android:id/{id}"));
-        let says = || quoted(control_texts(controls));
+        let shown = || quoted(control_texts(controls));
         let press = |id: &str| {
             // A web page chooses its ids freely.
             let (number, _) = by_id(id).filter(|(_, node)| is_of_system(&node.package))?;
@@ -133,26 +133,26 @@ impl Check<'_> {
             Some(RepairAction { call: click(), target: Some((Arc::clone(controls), node)) })
         };
         if let Some(wait) = press("aerr_wait") {
-            let says = format!(
+            let text = format!(
                 "An app is not responding: {}. Tap \"Wait\" and give it time, or close it and start it again.",
-                says()
+                shown()
             );
             return Some(Anomaly {
                 kind: AnomalyKind::NotResponding,
-                text: says,
+                text,
                 repairs: vec![Repair::Act(vec![wait])],
             });
         }
         if let Some(close) = press("aerr_close").or_else(|| press("aerr_restart")) {
             let mut steps = vec![close];
             steps.extend(self.before.app.as_deref().filter(|app| !is_of_system(app)).map(start));
-            let says = format!(
+            let text = format!(
                 "An app has crashed: {}. Close the dialog and start the app again; unsaved changes are lost.",
-                says()
+                shown()
             );
             return Some(Anomaly {
                 kind: AnomalyKind::Crashed,
-                text: says,
+                text,
                 repairs: vec![Repair::Act(steps)],
             });
         }
@@ -163,12 +163,12 @@ impl Check<'_> {
         if !is_of_system(&is) || was.as_deref().is_none_or(is_of_system) {
             return None;
         }
-        let says = format!(
+        let text = format!(
             "A system window ({is}) covers the app: {}. The app gets no touches until you answer it: tap one of its buttons, or \
              press KEYCODE_BACK.",
-            says()
+            shown()
         );
-        Some(Anomaly { kind: AnomalyKind::SystemWindow, text: says, repairs: Vec::new() })
+        Some(Anomaly { kind: AnomalyKind::SystemWindow, text, repairs: Vec::new() })
     }
 
     fn launch(&self) -> Option<Anomaly> {
@@ -181,12 +181,12 @@ impl Check<'_> {
             return None;
         }
         let front = self.after.app.as_deref().unwrap_or("nothing");
-        let says = format!(
+        let text = format!(
             "{app} was started, but {front} is in front. Wait for it, or start it again; if that does not help, start it from the \
              home screen."
         );
         let repairs = vec![Repair::Recheck(2 * MOMENT), Repair::Act(vec![start(app)])];
-        Some(Anomaly { kind: AnomalyKind::WrongApp, text: says, repairs })
+        Some(Anomaly { kind: AnomalyKind::WrongApp, text, repairs })
     }
 
     /// Another app is in front, and nobody asked for that.
@@ -200,7 +200,7 @@ impl Check<'_> {
         if was == is || is_home_screen(was) || asked {
             return None;
         }
-        let says = if is_home_screen(is) {
+        let text = if is_home_screen(is) {
             format!(
                 "The home screen is in front now instead of {was}: the app was closed or has crashed. Start it again if you still \
                  need it."
@@ -211,7 +211,7 @@ impl Check<'_> {
                 self.after.way_back()
             )
         };
-        Some(Anomaly { kind: AnomalyKind::LeftApp, text: says, repairs: vec![] })
+        Some(Anomaly { kind: AnomalyKind::LeftApp, text, repairs: vec![] })
     }
 
     fn text(&self) -> Option<Anomaly> {
@@ -243,7 +243,7 @@ impl Check<'_> {
             }
             shows => format!("The field shows {}", quoted([shows])),
         };
-        let says = format!(
+        let text = format!(
             "{what}: the typed text is not there. Tap the field and type it again with clear_current_text; if that does not help, \
              use the on-screen keyboard, or check whether the field accepts this text."
         );
@@ -257,7 +257,7 @@ impl Check<'_> {
             Repair::Act(vec![RepairAction { call, target: Some((Arc::clone(now), place)) }])
         });
         let repairs = [Repair::Recheck(MOMENT)].into_iter().chain(again).collect();
-        Some(Anomaly { kind: AnomalyKind::TextMismatch, text: says, repairs })
+        Some(Anomaly { kind: AnomalyKind::TextMismatch, text, repairs })
     }
 
     /// A tap meant for something else typed into the focused field, because the keyboard covered
@@ -298,7 +298,7 @@ impl Check<'_> {
         if !(wrote || (was == is && alone())) || !is_named {
             return None;
         }
-        let says = format!(
+        let text = format!(
             "The keyboard covers {}: the tap hit one of its keys instead. Hide the keyboard with KEYCODE_BACK, check that the focused \
              field shows the same as before, and tap again.",
             quoted([aimed_at.name()])
@@ -315,7 +315,7 @@ impl Check<'_> {
         let steps = undo.into_iter().chain([back, again]).collect();
         // If the field had the focus before, the app's own keys may write into it.
         let repairs = if came_up { vec![Repair::Act(steps)] } else { Vec::new() };
-        Some(Anomaly { kind: AnomalyKind::KeyboardCovers, text: says, repairs })
+        Some(Anomaly { kind: AnomalyKind::KeyboardCovers, text, repairs })
     }
 
     /// A checkbox or switch that should have changed.
@@ -341,13 +341,13 @@ impl Check<'_> {
             return None;
         }
         let is = if was.checked { "checked" } else { "not checked" };
-        let says = format!(
+        let text = format!(
             "{} is {is}, as before the tap. Check again, then tap it again, or tap the box itself.",
             quoted([nodes[target].name()])
         );
         Some(Anomaly {
             kind: AnomalyKind::ToggleUnchanged,
-            text: says,
+            text,
             repairs: vec![Repair::Recheck(MOMENT)],
         })
     }
@@ -361,7 +361,7 @@ impl Check<'_> {
         if !same || places(was) != places(is) {
             return None;
         }
-        let (kind, says) = match &*self.attempted.call.function {
+        let (kind, text) = match &*self.attempted.call.function {
             "swipe" | "scroll" => (
                 AnomalyKind::EndOfList,
                 "Nothing moved: the list is at its end, or nothing there can scroll. Swipe the other way, or somewhere else.",
@@ -380,7 +380,7 @@ impl Check<'_> {
                  control instead of repeating the tap.",
             ),
         };
-        Some(Anomaly { kind, text: says.into(), repairs: vec![Repair::Recheck(MOMENT)] })
+        Some(Anomaly { kind, text: text.into(), repairs: vec![Repair::Recheck(MOMENT)] })
     }
 }
 

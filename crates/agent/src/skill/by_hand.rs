@@ -21,8 +21,8 @@ impl RecordedRun {
     /// Reads a recording, which a person says is for this goal. `name` is its folder's.
     ///
     /// # Errors
-    /// If the goal is empty, if the recording has no act that can be repeated, or if it has one that
-    /// a skill cannot do.
+    /// If the goal is empty, if the recording has no act that can be repeated, or if it has one
+    /// that a skill cannot do.
     pub fn by_hand(name: &str, trace: &Trace, goal: &str) -> Result<Self, String> {
         let goal = goal.trim();
         if goal.is_empty() {

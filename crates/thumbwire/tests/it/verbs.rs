@@ -427,8 +427,8 @@ fn invalid_variable_is_named_and_empty_one_ignored() {
 }
 
 /// The screenshots and snapshots of the demo and of each step of the agent's run in it, by name.
-/// Files with times are left out, and the agent's looks that are no steps: on a slow machine it
-/// looks again before it acts on an old screen.
+/// Files with times are left out. So are the agent's other looks, because on a slow machine there
+/// are more: it looks again before it acts on an old screen.
 fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut kept = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
