@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use blackness::{Blackness, blackness, may_be_black};
 pub use fit::{fit, fits};
 pub use limits::PixelLimits;
-pub use pixels::{Effort, JPEG_QUALITY, MAX_PIXELS, Pixels};
+pub use pixels::{Effort, JPEG_QUALITY, MAX_PIXELS, Pixels, jpeg_of_rgba};
 
 /// Width and height in screenshot pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

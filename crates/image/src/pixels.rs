@@ -3,6 +3,7 @@
 //! Sizes are checked before memory is allocated: a file declares its dimensions, and anything above
 //! [`MAX_PIXELS`] is rejected. Alpha is dropped on decoding: a screen has none.
 
+use std::borrow::Cow;
 use std::io::Cursor;
 use std::panic::resume_unwind;
 
@@ -47,13 +48,6 @@ impl Pixels {
     pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Self> {
         let pixels = checked_pixel_count(width, height).ok()?;
         (rgb.len() == pixels * 3).then_some(Self { width, height, rgb })
-    }
-
-    /// An image of these pixels with a fourth byte, which is dropped; `None` as for [`Self::new`].
-    pub fn of_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Self> {
-        let mut rgb = buffer(checked_pixel_count(width, height).ok()? * 3);
-        add_rgb::<4>(&mut rgb, rgba, [0, 1, 2]);
-        Self::new(width, height, rgb)
     }
 
     /// Black pixels; `None` if there are none or too many.
@@ -140,18 +134,7 @@ impl Pixels {
     /// # Errors
     /// If a side is longer than 65,535 pixels.
     pub fn write_jpeg(&self, quality: u8) -> Result<Image, Error> {
-        let too_long = || unwritable(Format::Jpeg, &"a side is longer than 65535 pixels");
-        let width = u16::try_from(self.width).map_err(|_| too_long())?;
-        let height = u16::try_from(self.height).map_err(|_| too_long())?;
-        let mut bytes = Vec::new();
-        let mut encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
-        encoder.set_sampling_factor(SamplingFactor::F_2_2);
-        // Not with optimized Huffman tables, though they save a fifth: jpeg-encoder then writes a
-        // scan per component, which zune-jpeg 0.5 decodes to other colors where the chroma is
-        // subsampled (libjpeg-turbo decodes it well).
-        let written = encoder.encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb);
-        written.map_err(|error| unwritable(Format::Jpeg, &error))?;
-        Ok(Image { format: Format::Jpeg, bytes: bytes.into() })
+        encode_jpeg(self.width, self.height, &self.rgb, jpeg_encoder::ColorType::Rgb, quality)
     }
 
     fn write_webp(&self) -> Result<Image, Error> {
@@ -191,28 +174,82 @@ impl Pixels {
     /// # Errors
     /// If the size is empty or larger than [`MAX_PIXELS`].
     pub fn scaled(&self, to: Size) -> Result<Self, Error> {
-        let side = |side: i32| u32::try_from(side).unwrap_or(0);
-        let (width, height) = (side(to.width), side(to.height));
-        checked_pixel_count(width, height)?;
-        let failed =
-            |reason: &dyn std::fmt::Display| Error::Unscalable { reason: reason.to_string() };
-        // Of the kinds of pixels only this one is compiled: for all of them the crate is half of
-        // the machine code of ours.
-        type Rgb = resize::pixels::U8x3;
-        let from = TypedImageRef::<Rgb>::from_buffer(self.width, self.height, &self.rgb)
-            .map_err(|error| failed(&error))?;
-        let mut rgb = buffer(width as usize * height as usize * 3);
-        rgb.resize(width as usize * height as usize * 3, 0);
-        let mut into = TypedImage::<Rgb>::from_buffer(width, height, &mut rgb)
-            .map_err(|error| failed(&error))?;
-        let options = resize::ResizeOptions::new()
-            .resize_alg(resize::ResizeAlg::Convolution(resize::FilterType::CatmullRom))
-            .use_alpha(false);
-        resize::Resizer::new()
-            .resize_typed(&from, &mut into, &options)
-            .map_err(|error| failed(&error))?;
+        let (width, height) = sides(to);
+        let mut rgba = buffer(self.rgb.len() / 3 * 4);
+        repack::<3, 4>(&mut rgba, &self.rgb, |[red, green, blue]| [*red, *green, *blue, 255]);
+        let scaled = scale(self.width, self.height, &rgba, to)?;
+        let mut rgb = buffer(scaled.len() / 4 * 3);
+        add_rgb::<4>(&mut rgb, &scaled, [0, 1, 2]);
         Ok(Self { width, height, rgb })
     }
+}
+
+/// A JPEG of this quality (1 to 100) of pixels with four bytes each (red, green, blue, and one that
+/// is ignored), in rows from the top, scaled as by [`Pixels::scaled`].
+///
+/// # Errors
+/// If the byte count does not match, a size is empty or larger than [`MAX_PIXELS`], or a side of
+/// `to` is longer than 65,535 pixels.
+pub fn jpeg_of_rgba(from: Size, rgba: &[u8], to: Size, quality: u8) -> Result<Image, Error> {
+    let (width, height) = sides(from);
+    if checked_pixel_count(width, height)? * 4 != rgba.len() {
+        return Err(Error::Size { width, height });
+    }
+    let scaled = match from == to {
+        true => Cow::Borrowed(rgba),
+        false => Cow::Owned(scale(width, height, rgba, to)?),
+    };
+    let (width, height) = sides(to);
+    encode_jpeg(width, height, &scaled, jpeg_encoder::ColorType::Rgba, quality)
+}
+
+/// The bytes of an image with four channels, scaled to another size, each channel by itself.
+fn scale(width: u32, height: u32, rgba: &[u8], to: Size) -> Result<Vec<u8>, Error> {
+    // Only this kind of pixels is compiled: each has about a hundred kilobytes of machine code.
+    type Rgba = resize::pixels::U8x4;
+    let (to_width, to_height) = sides(to);
+    let length = checked_pixel_count(to_width, to_height)? * 4;
+    let failed = |reason: &dyn std::fmt::Display| Error::Unscalable { reason: reason.to_string() };
+    let from =
+        TypedImageRef::<Rgba>::from_buffer(width, height, rgba).map_err(|error| failed(&error))?;
+    let mut scaled = buffer(length);
+    scaled.resize(length, 0);
+    let mut into = TypedImage::<Rgba>::from_buffer(to_width, to_height, &mut scaled)
+        .map_err(|error| failed(&error))?;
+    let options = resize::ResizeOptions::new()
+        .resize_alg(resize::ResizeAlg::Convolution(resize::FilterType::CatmullRom))
+        .use_alpha(false);
+    resize::Resizer::new()
+        .resize_typed(&from, &mut into, &options)
+        .map_err(|error| failed(&error))?;
+    Ok(scaled)
+}
+
+fn encode_jpeg(
+    width: u32,
+    height: u32,
+    bytes: &[u8],
+    colour: jpeg_encoder::ColorType,
+    quality: u8,
+) -> Result<Image, Error> {
+    let too_long = || unwritable(Format::Jpeg, &"a side is longer than 65535 pixels");
+    let width = u16::try_from(width).map_err(|_| too_long())?;
+    let height = u16::try_from(height).map_err(|_| too_long())?;
+    let mut file = Vec::new();
+    let mut encoder = jpeg_encoder::Encoder::new(&mut file, quality);
+    encoder.set_sampling_factor(SamplingFactor::F_2_2);
+    // Not with optimized Huffman tables, though they save a fifth: jpeg-encoder then writes a scan
+    // per component, which zune-jpeg 0.5 decodes to other colors where the chroma is subsampled
+    // (libjpeg-turbo decodes it well).
+    let written = encoder.encode(bytes, width, height, colour);
+    written.map_err(|error| unwritable(Format::Jpeg, &error))?;
+    Ok(Image { format: Format::Jpeg, bytes: file.into() })
+}
+
+/// Width and height; 0 for what is negative.
+fn sides(size: Size) -> (u32, u32) {
+    let side = |side: i32| u32::try_from(side).unwrap_or(0);
+    (side(size.width), side(size.height))
 }
 
 impl std::fmt::Debug for Pixels {
@@ -307,12 +344,21 @@ fn buffer(bytes: usize) -> Vec<u8> {
 
 /// Appends the RGB values of each pixel, found at these indices among its samples.
 fn add_rgb<const SAMPLES: usize>(rgb: &mut Vec<u8>, read: &[u8], at: [usize; 3]) {
-    let (pixels, _) = read.as_chunks::<SAMPLES>();
-    let begin = rgb.len();
-    rgb.resize(begin + pixels.len() * 3, 0);
-    let (to, _) = rgb[begin..].as_chunks_mut::<3>();
+    repack::<SAMPLES, 3>(rgb, read, |pixel| at.map(|at| pixel[at]));
+}
+
+/// Appends each pixel in another form.
+fn repack<const FROM: usize, const TO: usize>(
+    out: &mut Vec<u8>,
+    read: &[u8],
+    convert: impl Fn(&[u8; FROM]) -> [u8; TO],
+) {
+    let (pixels, _) = read.as_chunks::<FROM>();
+    let begin = out.len();
+    out.resize(begin + pixels.len() * TO, 0);
+    let (to, _) = out[begin..].as_chunks_mut::<TO>();
     for (to, pixel) in to.iter_mut().zip(pixels) {
-        *to = at.map(|at| pixel[at]);
+        *to = convert(pixel);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The pixels of a screen, and files of them.
 
-use thumbwire_image::{PixelLimits, Pixels, Size};
+use thumbwire_image::{PixelLimits, Size, jpeg_of_rgba};
 
 use crate::geometry::Rect;
 
@@ -88,11 +88,11 @@ impl Frame {
     /// A JPEG of this quality, 1 to 100, scaled so that its longer side has at most so many pixels;
     /// `None` if a side is longer than 65,535 pixels.
     pub fn jpeg(&self, quality: u8, max_side: u32) -> Option<Jpeg> {
-        let pixels = Pixels::of_rgba(self.width, self.height, &self.rgba)?;
-        let size = PixelLimits::longer_side(max_side).target(pixels.size());
-        let scaled = if size == pixels.size() { pixels } else { pixels.scaled(size).ok()? };
-        let bytes = scaled.write_jpeg(quality.clamp(1, 100)).ok()?.bytes.into();
-        Some(Jpeg { size, bytes })
+        let (width, height) = (self.width as i32, self.height as i32);
+        let whole = Size { width, height };
+        let size = PixelLimits::longer_side(max_side).target(whole);
+        let image = jpeg_of_rgba(whole, &self.rgba, size, quality.clamp(1, 100)).ok()?;
+        Some(Jpeg { size, bytes: image.bytes.into() })
     }
 }
 
