@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_core::action::{
     Call, Cause, Failure, Perform, Question, TapResult, Target, TextInput, TypeResult,
     TypedPerform as _, UserAnswer, request,
 };
 use thumbwire_core::random;
-use thumbwire_core::toolset::mobile::element;
+use thumbwire_core::toolset::mobile::{element, success};
 use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect, read_arguments};
 use thumbwire_device::Foreground;
 
@@ -37,6 +37,7 @@ pub fn tool(vault: Arc<Vault>) -> Tool {
         serde_json::from_str(include_str!("ask_secret.json")).unwrap_or_default();
     Tool::handled(&described, ToolEffect::Destructive, TIMEOUT, Arc::new(AskSecret { vault }))
         .with_device()
+        .answering_done()
 }
 
 /// The tool as the tool reference shows it.
@@ -98,7 +99,7 @@ impl Handler for AskSecret {
         let typed: Result<TypeResult, Failure> = perform.request(call, request::Type(typing)).await;
         self.vault.retire(&name);
         typed?;
-        Ok(Reply::text(format!("The user has typed it into {}", place.field)))
+        Ok(success(format!("The user has typed it into {}", place.field), json!({})))
     }
 }
 

@@ -1,10 +1,12 @@
 //! The `mobile` toolset: the tools of the Mobile MCP server specification.
 //!
 //! `tools.json` has the specification's seventeen tools verbatim, `own.json` the tools that we add,
-//! and `outputs.json` the schemas of their structured content, which the specification lacks. Each
-//! row's parser and renderer are side by side in the files. Some clients show only the text and
-//! some only the structured content, so actions repeat their text under `done`; tools that read the
-//! screen have text only, to avoid sending the tree twice.
+//! and `outputs.json` the schemas of those that answer with data, which the specification lacks.
+//! Each row's parser and renderer are side by side in the files. Some clients show only the text and
+//! some only the structured content, so actions repeat their text under `done`. Tools whose answer
+//! is a picture, a list of elements or a log have no structured content: such clients (Claude Code,
+//! anthropics/claude-code issue 54737) would lose the picture, and show the rest as one quoted
+//! string.
 //!
 //! Durations are seconds. Errors are results with `isError`: the first line is the specification's
 //! text, the last line the next move, with details between.
@@ -187,7 +189,8 @@ pub fn toolset_sending(
     };
     let observed =
         |tool: Tool| if acts(&tool) && !unseen(&tool) { tool.observed(observe) } else { tool };
-    let tools = tools.into_iter().map(with_device).map(observed).collect();
+    let described = |tool: Tool| if acts(&tool) { tool.answering_done() } else { tool };
+    let tools = tools.into_iter().map(with_device).map(observed).map(described).collect();
     Toolset {
         ui_tools: phone_app::tools().into_iter().map(Arc::new).collect(),
         prompts: prompts::prompts(),
@@ -230,7 +233,7 @@ fn instructions(observe: ObserveMode) -> String {
 struct NoArgs {}
 
 /// A reply with the text `words`, and with `more` in the structured content.
-fn success(words: String, more: Value) -> Reply {
+pub fn success(words: String, more: Value) -> Reply {
     let mut structured = Map::from_iter([("done".to_owned(), words.clone().into())]);
     if let Value::Object(more) = more {
         structured.extend(more);

@@ -249,6 +249,18 @@ impl Tool {
         Self { observe: Some(mode), budget: self.budget + more, ..self }
     }
 
+    /// The same tool; it answers with what it did, unless it has an output schema of its own.
+    pub fn answering_done(mut self) -> Self {
+        let text = || json!({ "type": "string" });
+        let properties = match self.observe {
+            Some(_) => json!({ "done": text(), "screen": text() }),
+            None => json!({ "done": text() }),
+        };
+        let schema = json!({ "type": "object", "properties": properties, "required": ["done"] });
+        self.output = self.output.or_else(|| schema.as_object().cloned());
+        self
+    }
+
     /// Removes the `observe` argument, if the tool has it, and returns what the reply should tell
     /// of the screen.
     pub(super) fn take_observe(&self, arguments: &mut Map<String, Value>) -> ObserveMode {
@@ -331,9 +343,7 @@ impl Tool {
         match (&self.output, &reply.structured) {
             _ if reply.is_error => None,
             (None, None) => None,
-            // A tool that only says what it did needs no schema: each costs the client some hundred
-            // bytes.
-            (None, Some(_)) => None,
+            (None, Some(_)) => Some("structured content without a schema".into()),
             (Some(_), None) => Some("no structured content".into()),
             (Some(schema), Some(Value::Object(content))) => {
                 schema::check(schema, content).first().map(ToString::to_string)

@@ -151,7 +151,8 @@ pub(super) fn parse_set_permission(
 
 pub(super) fn render_set_permission(asked: &PermissionArgs, _: ()) -> Reply {
     let verb = if asked.granted { "Granted" } else { "Revoked" };
-    Reply::text(format!("{verb} {} for {}", asked.permission(), asked.bundle_id.trim()))
+    let done = format!("{verb} {} for {}", asked.permission(), asked.bundle_id.trim());
+    success(done, json!({}))
 }
 
 #[derive(Deserialize)]

@@ -49,7 +49,10 @@ pub(super) fn tools() -> Vec<Tool> {
             .row("mobile_show_phone", ReadOnly, 15, parse_get_device_info, render_show_phone)
             .in_app(AppRole::Opens(URI)),
         table.handled("mobile_phone_picture", ReadOnly, 20, Picture).in_app(AppRole::Serves),
-        table.handled("mobile_phone_act", Destructive, 90, Act).in_app(AppRole::Serves),
+        table
+            .handled("mobile_phone_act", Destructive, 90, Act)
+            .in_app(AppRole::Serves)
+            .answering_done(),
     ];
     tools.into_iter().map(Tool::with_device).collect()
 }
@@ -143,7 +146,7 @@ impl Handler for Act {
             return Err(Cause::InvalidArgument { reason }.into());
         }
         perform.perform(call, action).await?;
-        Ok(Reply::text("Done"))
+        Ok(success("Done".into(), json!({})))
     }
 }
 

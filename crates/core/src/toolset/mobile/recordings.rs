@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::json;
 
-use super::{Reply, non_empty};
+use super::{Reply, non_empty, success};
 use crate::action::{RecordingInfo, request};
 
 /// The limit of `screenrecord` itself, in seconds.
@@ -34,7 +35,7 @@ pub(super) fn parse_start(start: &StartArgs) -> Result<request::StartRecording, 
 pub(super) fn render_start(_: &StartArgs, recording: RecordingInfo) -> Reply {
     let RecordingInfo { id, duration, .. } = &recording;
     let text = format!("Recording {id} has started and lasts at most {} s", duration.as_secs());
-    Reply::text(with_warnings(text, &recording))
+    success(with_warnings(text, &recording), json!({}))
 }
 
 pub(super) fn parse_stop(stop: &StopArgs) -> Result<request::StopRecording, String> {
@@ -43,12 +44,12 @@ pub(super) fn parse_stop(stop: &StopArgs) -> Result<request::StopRecording, Stri
 
 pub(super) fn render_stop(_: &StopArgs, recordings: Vec<RecordingInfo>) -> Reply {
     if recordings.is_empty() {
-        return Reply::text("Nothing is being recorded");
+        return success("Nothing is being recorded".into(), json!({}));
     }
     let lines: Vec<String> = recordings.iter().map(stopped).collect();
     let text = lines.join("\n");
     let is_stopped = recordings.iter().any(|recording| recording.unstopped.is_none());
-    if is_stopped { Reply::text(text) } else { Reply::error(text) }
+    if is_stopped { success(text, json!({})) } else { Reply::error(text) }
 }
 
 fn stopped(recording: &RecordingInfo) -> String {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_device::{Key, SideEffect};
 
@@ -13,7 +13,7 @@ use super::errors::failure_text;
 use super::touch::{ScrollArgs, TapElementArgs, any_key, element, parse_scroll, parse_tap_element};
 use super::touch::{render_scroll, render_tap_element};
 use super::typing::{TypeIntoArgs, parse_type, render_type};
-use super::{Reply, non_empty};
+use super::{Reply, non_empty, success};
 use crate::action::{
     Action, Call, Cause, ElementRef, Failure, Observe, Perform, Readback, Target, WaitCondition,
     request,
@@ -105,7 +105,7 @@ impl Handler for Do {
                 }
             }
         }
-        Ok(Reply { scroll, ..Reply::text(lines.join("\n")) })
+        Ok(Reply { scroll, ..success(lines.join("\n"), json!({})) })
     }
 }
 
@@ -276,7 +276,7 @@ impl Handler for WaitFor {
             .map_err(|reason| Cause::InvalidArgument { reason })?;
         let done = format!("Waited until {condition}");
         wait_until(condition, time, call, perform).await?;
-        Ok(Reply::text(done))
+        Ok(success(done, json!({})))
     }
 }
 
