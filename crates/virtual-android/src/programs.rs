@@ -198,7 +198,8 @@ mod tests {
             all.any(|(line, at)| {
                 let (before, after) = (line[..at].trim_end_matches(' '), &line[at + name.len()..]);
                 let is_alone = before.ends_with("ShellCommand::new(\"") && after.starts_with('"');
-                let begins = before.ends_with(['"', ';', '|', '&']) || before.ends_with("exec");
+                let begins =
+                    before.ends_with(['"', ';', '|', '&', ')']) || before.ends_with("exec");
                 is_alone || begins && after.starts_with(' ')
             })
         })

@@ -70,10 +70,10 @@ macro_rules! programs {
 /// Every program, sorted by name.
 #[rustfmt::skip]
 pub static PROGRAMS: &[Program] = programs! {
-    "base64" Product options text::base64;
+    "base64" Everyday options text::base64;
     "basename" Everyday options paths::basename;
     "cat" Product options text::cat, toolbox text::old::cat;
-    "chmod" Product options file_ops::chmod, toolbox file_ops::old::chmod;
+    "chmod" Everyday options file_ops::chmod, toolbox file_ops::old::chmod;
     "clear" Everyday options machine::clear;
     "cmp" Everyday options lines::cmp;
     "comm" Everyday options lines::comm;
@@ -148,7 +148,7 @@ pub static PROGRAMS: &[Program] = programs! {
     "usleep" Everyday options launch::usleep;
     "vmstat" Recording own kernel::vmstat;
     "wc" Everyday options text::wc;
-    "which" Product options system::which;
+    "which" Everyday options system::which;
     "whoami" Recording options system::whoami;
     "xargs" Everyday options launch::xargs;
     "xxd" Everyday options xxd::xxd;

@@ -52,14 +52,20 @@ fn tools_are_their_specifications_with_titles_hints_and_a_device() {
             let changes = properties.shift_remove("changes");
             let name = tool["name"].as_str().unwrap();
             assert_eq!(tool["description"], input["description"], "{name}");
-            for (schema, described) in [("inputSchema", &input), ("outputSchema", &output)] {
-                let text = |tool: &Value| tool[schema].to_string();
-                assert_eq!(text(&tool), text(described), "{name}: {schema}");
-            }
+            let text = |tool: &Value, schema: &str| tool[schema].to_string();
+            assert_eq!(text(&tool, "inputSchema"), text(&input, "inputSchema"), "{name}");
+            let answer = match tool["outputSchema"]["properties"].get("done") {
+                Some(_) => " done",
+                None => {
+                    let schema = "outputSchema";
+                    assert_eq!(text(&tool, schema), text(&output, schema), "{name}");
+                    ""
+                }
+            };
             let device = device.map_or(String::new(), |schema| format!(" device {schema}"));
             let changes = changes.map_or(String::new(), |schema| format!(" changes {schema}"));
             let [title, hints] = ["title", "annotations"].map(|key| tool[key].to_string());
-            writeln!(out, "  {name} {title} {hints}{device}{changes}").unwrap();
+            writeln!(out, "  {name} {title} {hints}{device}{changes}{answer}").unwrap();
         }
     }
     insta::assert_snapshot!(out);
@@ -70,7 +76,7 @@ fn tools_are_their_specifications_with_titles_hints_and_a_device() {
 fn tool_lists_stay_within_their_budget() {
     // Name, limit on what a model reads, limit on the whole list; in bytes.
     let budgets = [
-        ("mobile", 9_000, 12_900),
+        ("mobile", 9_000, 15_100),
         ("android", 10_000, 30_000),
         ("ufo-data", 2_500, 7_500),
         ("ufo-action", 5_000, 8_000),

@@ -35,9 +35,13 @@ Written from the rows of the tools; a test fails when this page is out of date, 
 
 Each tool is *read-only* (changes nothing), *idempotent* (repeating a call changes nothing more), *additive* (each call adds a file or a
 recording) or *destructive* (each call acts again, and may be irreversible, as any tap can be). The annotations in MCP's `tools/list` say
-the same. The time is the timeout of a call. What follows \"returns\" is the structured content of a successful result; a tool without it
-returns text or an image.
+the same. The time is the timeout of a call. What follows \"returns\" is the structured content of a successful result. Tools of
+`mobile` that act return what they did as `done`, and what it changed on the screen as `screen` (`serve --observe`), beside other
+fields. The others return text or an image.
 ";
+
+/// What most tools that act return.
+const DONE: &str = "{done: string, screen?: string}";
 
 /// Before the tools of the MCP App.
 const IN_CHAT: &str = "
@@ -89,8 +93,10 @@ fn section(tool: &Tool) -> String {
         let (kind, description) = (cell(&kind), cell(&description));
         section.push_str(&format!("| `{name}` | {kind} | {default} | {description} |\n"));
     }
-    let answers = tool.output.as_ref().map(|schema| {
-        let shape = reference::short_form(schema);
+    let shape = tool.output.as_ref().map(|schema| (schema, reference::short_form(schema)));
+    // The head of the page tells it once.
+    let says_more = |shape: &str| !["{done: string}", DONE].contains(&shape);
+    let answers = shape.filter(|(_, shape)| says_more(shape)).map(|(schema, shape)| {
         // A bare `object` says nothing; its description may.
         let words = schema.get("description").and_then(Value::as_str);
         let words = words.filter(|_| shape == "object").map(|words| format!(": {words}"));

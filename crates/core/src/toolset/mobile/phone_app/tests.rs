@@ -84,10 +84,10 @@ async fn hand_acts_for_its_client_and_does_nothing_else() {
     let phone = Phone::default();
     let tap = json!({ "touch": { "tap": { "at": { "x": 3, "y": 4 } } } });
     let done = call(&phone, "mobile_phone_act", json!({ "action": tap })).await;
-    assert_eq!(done, Reply::text("Done"));
+    assert_eq!(done.structured, Some(json!({ "done": "Done" })));
     let typed = json!({ "type": { "text": "a", "clear": false, "submit": false, "blind": true } });
     let text = call(&phone, "mobile_phone_act", json!({ "action": typed })).await;
-    assert_eq!(text, Reply::text("Done"));
+    assert_eq!(text, done);
     for refused in [json!({ "clear_app": "com.a" }), json!({ "uninstall": "com.a" }), json!({})] {
         let refused = call(&phone, "mobile_phone_act", json!({ "action": refused })).await;
         assert!(refused.is_error, "{refused:?}");
