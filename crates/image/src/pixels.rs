@@ -177,7 +177,7 @@ impl Pixels {
         let (width, height) = sides(to);
         let mut rgba = buffer(self.rgb.len() / 3 * 4);
         repack::<3, 4>(&mut rgba, &self.rgb, |[red, green, blue]| [*red, *green, *blue, 255]);
-        let scaled = scale(self.width, self.height, &rgba, to)?;
+        let scaled = scale(self.width, self.height, &rgba, to, buffer)?;
         let mut rgb = buffer(scaled.len() / 4 * 3);
         add_rgb::<4>(&mut rgb, &scaled, [0, 1, 2]);
         Ok(Self { width, height, rgb })
@@ -197,14 +197,21 @@ pub fn jpeg_of_rgba(from: Size, rgba: &[u8], to: Size, quality: u8) -> Result<Im
     }
     let scaled = match from == to {
         true => Cow::Borrowed(rgba),
-        false => Cow::Owned(scale(width, height, rgba, to)?),
+        false => Cow::Owned(scale(width, height, rgba, to, Vec::with_capacity)?),
     };
     let (width, height) = sides(to);
     encode_jpeg(width, height, &scaled, jpeg_encoder::ColorType::Rgba, quality)
 }
 
-/// The bytes of an image with four channels, scaled to another size, each channel by itself.
-fn scale(width: u32, height: u32, rgba: &[u8], to: Size) -> Result<Vec<u8>, Error> {
+/// The bytes of an image with four channels, scaled to another size, each channel by itself, in
+/// memory that `reserve` gives for so many bytes.
+fn scale(
+    width: u32,
+    height: u32,
+    rgba: &[u8],
+    to: Size,
+    reserve: fn(usize) -> Vec<u8>,
+) -> Result<Vec<u8>, Error> {
     // Only this kind of pixels is compiled: each has about a hundred kilobytes of machine code.
     type Rgba = resize::pixels::U8x4;
     let (to_width, to_height) = sides(to);
@@ -212,7 +219,7 @@ fn scale(width: u32, height: u32, rgba: &[u8], to: Size) -> Result<Vec<u8>, Erro
     let failed = |reason: &dyn std::fmt::Display| Error::Unscalable { reason: reason.to_string() };
     let from =
         TypedImageRef::<Rgba>::from_buffer(width, height, rgba).map_err(|error| failed(&error))?;
-    let mut scaled = buffer(length);
+    let mut scaled = reserve(length);
     scaled.resize(length, 0);
     let mut into = TypedImage::<Rgba>::from_buffer(to_width, to_height, &mut scaled)
         .map_err(|error| failed(&error))?;

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 use tiny_skia::{
-    Color, FillRule, LineCap, LineJoin, Mask, Paint, Path, PathBuilder, Pixmap, PixmapPaint,
+    FillRule, IntSize, LineCap, LineJoin, Mask, Paint, Path, PathBuilder, Pixmap, PixmapPaint,
     Stroke, Transform,
 };
 
@@ -41,18 +41,17 @@ pub fn paint<'a>(
     (width, height): (i32, i32),
     ops: impl IntoIterator<Item = &'a ClippedOp>,
 ) -> Frame {
-    let Some(pixmap) = Pixmap::new(width.max(1) as u32, height.max(1) as u32) else {
-        return Frame::blank(width, height);
-    };
+    let Frame { width, height, rgba } = Frame::blank(width, height);
+    let pixmap = IntSize::from_wh(width, height).and_then(|size| Pixmap::from_vec(rgba, size));
+    let Some(pixmap) = pixmap else { return Frame::blank(width as i32, height as i32) };
     let rgba = RASTERS.with_borrow_mut(|glyphs| {
         let mut canvas = Canvas { pixmap, glyphs, masks: Vec::new() };
-        canvas.pixmap.fill(Color::BLACK);
         for op in ops {
             canvas.ink(op);
         }
         canvas.pixmap.take()
     });
-    Frame { width: width.max(1) as u32, height: height.max(1) as u32, rgba }
+    Frame { width, height, rgba }
 }
 
 struct Canvas<'a> {
