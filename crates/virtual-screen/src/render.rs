@@ -9,6 +9,7 @@ mod paths;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::mem::take;
 
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
@@ -41,17 +42,18 @@ pub fn paint<'a>(
     (width, height): (i32, i32),
     ops: impl IntoIterator<Item = &'a ClippedOp>,
 ) -> Frame {
-    let Frame { width, height, rgba } = Frame::blank(width, height);
-    let pixmap = IntSize::from_wh(width, height).and_then(|size| Pixmap::from_vec(rgba, size));
-    let Some(pixmap) = pixmap else { return Frame::blank(width as i32, height as i32) };
-    let rgba = RASTERS.with_borrow_mut(|glyphs| {
+    let mut frame = Frame::blank(width, height);
+    let size = IntSize::from_wh(frame.width, frame.height);
+    let pixmap = size.and_then(|size| Pixmap::from_vec(take(&mut frame.rgba), size));
+    let Some(pixmap) = pixmap else { return Frame::blank(width, height) };
+    frame.rgba = RASTERS.with_borrow_mut(|glyphs| {
         let mut canvas = Canvas { pixmap, glyphs, masks: Vec::new() };
         for op in ops {
             canvas.ink(op);
         }
         canvas.pixmap.take()
     });
-    Frame { width, height, rgba }
+    frame
 }
 
 struct Canvas<'a> {

@@ -93,7 +93,7 @@ async fn double_tap_is_one_gesture() {
         setup.clock = ClockMode::Real;
         let caller = Caller::of(VirtualPhone::new(setup));
         caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
-        let frame = || caller.phone.world(|world| world.frame().rgba);
+        let frame = || caller.phone.world(|world| world.frame());
         let screen = caller.phone.world(|world| world.display().bounds());
         let (x, y) = (screen.right / 2, screen.bottom * 5 / 8);
         let later = || tokio::time::advance(Duration::from_secs(1));

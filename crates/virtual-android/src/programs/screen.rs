@@ -57,7 +57,7 @@ pub(super) async fn screencap(call: Invocation) -> Status {
     png |= file.is_some_and(|path| path.ends_with(".png"));
     call.phone.run_work(if png { latency::CAPTURE_PNG } else { latency::CAPTURE_RAW }).await;
     let frame = call.phone.with(|phone| phone.screenshot());
-    let bytes = if png { frame.png() } else { Some(as_raw(frame, call.release().colour_space)) };
+    let bytes = if png { frame.png() } else { Some(as_raw(&frame, call.release().colour_space)) };
     let Some(bytes) = bytes else {
         call.err("Failed to compress PNG\n").await;
         return Ok(1);
@@ -68,14 +68,14 @@ pub(super) async fn screencap(call: Invocation) -> Status {
 
 /// Little-endian width, height, pixel format (1 = RGBA_8888), colour space (1 = sRGB; since Android
 /// 9), then the pixels.
-fn as_raw(mut frame: Frame, colour_space: bool) -> Vec<u8> {
+fn as_raw(frame: &Frame, colour_space: bool) -> Vec<u8> {
     let header = [frame.width, frame.height, 1, 1];
     let text = if colour_space { 4 } else { 3 };
     let mut bytes = Vec::with_capacity(16 + frame.rgba.len());
     for word in &header[..text] {
         bytes.extend(word.to_le_bytes());
     }
-    bytes.append(&mut frame.rgba);
+    bytes.extend_from_slice(&frame.rgba);
     bytes
 }
 
@@ -217,9 +217,9 @@ mod tests {
         let frame = Frame { width: 2, height: 1, rgba: vec![1, 2, 3, 255, 4, 5, 6, 255] };
         let (size, pixels) = ([2, 0, 0, 0, 1, 0, 0, 0], [1, 2, 3, 255, 4, 5, 6, 255]);
         let old = [&size[..], &[1, 0, 0, 0], &pixels].concat();
-        assert_eq!(as_raw(frame.clone(), false), old);
+        assert_eq!(as_raw(&frame, false), old);
         let new = [&size[..], &[1, 0, 0, 0, 1, 0, 0, 0], &pixels].concat();
-        assert_eq!(as_raw(frame, true), new);
+        assert_eq!(as_raw(&frame, true), new);
     }
 
     #[test]

@@ -23,9 +23,7 @@ pub(super) async fn serve(phone: VirtualPhone, mut stream: LinkStream) {
     let frame = phone.with(|phone| phone.screenshot());
     // The host may have disconnected; that is fine.
     let _ = stream.write_all(&header(&frame, release.colour_space)).await;
-    let mut rgba = frame.rgba;
-    rgba.chunks_exact_mut(4).for_each(|pixel| pixel[3] = 255);
-    let _ = stream.write_all(&rgba).await;
+    let _ = stream.write_all(&frame.rgba).await;
 }
 
 fn header(frame: &Frame, colour_space: bool) -> Vec<u8> {
