@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use thumbwire_device::{Identity, Platform};
 
 use super::{NoArgs, Reply};
-use crate::action::{InfoResult, ListedDevice, request};
+use crate::action::{Cause, Failure, InfoResult, ListedDevice, request};
 
 #[derive(Deserialize)]
 pub(super) struct UseDeviceArgs {
@@ -46,7 +46,11 @@ fn one_platform(name: &str) -> Option<Platform> {
 }
 
 pub(super) fn render_devices(_: &ListDevicesArgs, devices: Vec<ListedDevice>) -> Reply {
-    Reply::json(json!({ "devices": devices.iter().map(listed).collect::<Vec<_>>() }))
+    let mut reply = json!({ "devices": devices.iter().map(listed).collect::<Vec<_>>() });
+    if devices.is_empty() {
+        reply["next"] = Failure::from(Cause::NoDeviceChosen { devices }).next_step().into();
+    }
+    Reply::json(reply)
 }
 
 /// A row of a device list. `next` says how to get a phone ready that is not.
