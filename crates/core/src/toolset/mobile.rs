@@ -2,10 +2,10 @@
 //!
 //! `tools.json` has the specification's seventeen tools verbatim, `own.json` the tools that we add,
 //! and `outputs.json` the schemas of those that answer with data, which the specification lacks.
-//! Each row's parser and renderer are side by side in the files. Some clients show only the text and
+//! Each row's parser and renderer are side by side in the files. Some clients show only the text,
 //! some only the structured content, so actions repeat their text under `done`. Tools whose answer
-//! is a picture, a list of elements or a log have no structured content: such clients (Claude Code,
-//! anthropics/claude-code issue 54737) would lose the picture, and show the rest as one quoted
+//! is a picture, a list of elements or a log have no structured content: with it, Claude Code
+//! (anthropics/claude-code issue 54737) would drop the picture, and show the rest as one quoted
 //! string.
 //!
 //! Durations are seconds. Errors are results with `isError`: the first line is the specification's
