@@ -1,30 +1,29 @@
 //! Compression of file contents in a version 2 `sync:` stream.
 //!
-//! Start with [`Decompressor`] and [`Compressor`]. Compressed bytes go in as they arrive; content
-//! comes out in chunks of at most [`PIECE`] bytes. Memory use is limited by the format's window (16
-//! MiB for brotli, 8 MiB for zstd and lz4). A few bytes can expand to gigabytes: the consumer has
-//! to stop pulling if it gets too much.
+//! Start with [`Decompressor`]: compressed bytes go in as they arrive; content comes out in chunks
+//! of at most [`PIECE`] bytes. Memory use is limited by the format's window (16 MiB for brotli,
+//! 8 MiB for zstd and lz4). A few bytes can expand to gigabytes: the consumer has to stop pulling
+//! if it gets too much.
+//!
+//! The other way, [`Stored`] frames content in each format without making it smaller, which any
+//! client reads: on one computer a transfer is faster so, and three encoders would be a megabyte of
+//! the program.
 //!
 //! Each file is one stream (brotli) or one frame (lz4, zstd) across all its DATA messages. Source:
 //! `compression_utils.h` and `file_sync_protocol.h` in AOSP's adb.
 
 mod lz4;
+mod stored;
 mod zstd;
 
-use std::io::{self, Write};
-
-use brotli::enc::StandardAlloc;
-use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use bytes::{Buf, Bytes, BytesMut};
 
+pub use self::stored::Stored;
 use crate::wire::MalformedMessage;
 
 /// Limit on the content returned at once, in bytes.
 pub const PIECE: usize = 64 * 1024;
-/// The quality that AOSP's encoders use: the fastest.
-const BROTLI_QUALITY: u32 = 1;
-/// Brotli's usual window, 4 MiB, as a power of two.
-const BROTLI_WINDOW: u32 = 22;
 
 /// The compression of a transferred file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,64 +101,6 @@ impl Decompressor {
             Decoding::Zstd(zstd) => zstd.has_ended(),
         };
         if ended { Ok(()) } else { Err(MalformedMessage("truncated compressed data".into())) }
-    }
-}
-
-/// Compresses data to send. Small input may come out later, or in [`Self::finish`].
-pub struct Compressor(Encoding);
-
-enum Encoding {
-    None,
-    Brotli(Box<brotli::CompressorWriter<Vec<u8>>>),
-    Lz4(lz4::Encoder),
-    Zstd(zstd::Encoder),
-}
-
-impl Compressor {
-    /// Starts one file.
-    pub fn new(compression: Compression) -> Self {
-        Self(match compression {
-            Compression::None => Encoding::None,
-            Compression::Brotli => Encoding::Brotli(Box::new(brotli::CompressorWriter::new(
-                Vec::new(),
-                PIECE,
-                BROTLI_QUALITY,
-                BROTLI_WINDOW,
-            ))),
-            Compression::Lz4 => Encoding::Lz4(lz4::Encoder::new()),
-            Compression::Zstd => Encoding::Zstd(zstd::Encoder::new()),
-        })
-    }
-
-    /// Adds content, and appends available output to `out`.
-    ///
-    /// # Errors
-    /// The encoder failed.
-    pub fn push(&mut self, content: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        match &mut self.0 {
-            Encoding::None => out.extend_from_slice(content),
-            Encoding::Brotli(brotli) => {
-                brotli.write_all(content)?;
-                out.extend_from_slice(&std::mem::take(brotli.get_mut()));
-            }
-            Encoding::Lz4(lz4) => lz4.push(content, out)?,
-            Encoding::Zstd(zstd) => zstd.push(content, out),
-        }
-        Ok(())
-    }
-
-    /// Appends the end of the stream to `out`.
-    ///
-    /// # Errors
-    /// The encoder failed.
-    pub fn finish(self, out: &mut BytesMut) -> io::Result<()> {
-        match self.0 {
-            Encoding::None => {}
-            Encoding::Brotli(brotli) => out.extend_from_slice(&brotli.into_inner()),
-            Encoding::Lz4(lz4) => lz4.finish(out)?,
-            Encoding::Zstd(zstd) => zstd.finish(out),
-        }
-        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::compress::{Compression, Compressor, Decompressor};
+use super::compress::{Compression, Decompressor, Stored};
 use crate::framed::Framed;
 use crate::link::LinkStream;
 use crate::wire::MalformedMessage;
@@ -210,21 +210,17 @@ impl SyncConnection<'_> {
             Ok(file) => file,
             Err(reason) => return Ok(self.fail(&reason)),
         };
-        let mut compressor = Compressor::new(compression);
+        let mut stored = Stored::new(compression);
         let (mut chunk, mut packed) = (vec![0; MAX_DATA], BytesMut::new());
         loop {
             let read = match file.read(&mut chunk).await {
                 Ok(read) => read,
                 Err(error) => return Ok(self.fail(&format!("read failed: {error}"))),
             };
-            let pushed = if read > 0 {
-                compressor.push(&chunk[..read], &mut packed)
+            if read > 0 {
+                stored.push(&chunk[..read], &mut packed);
             } else {
-                std::mem::replace(&mut compressor, Compressor::new(Compression::None))
-                    .finish(&mut packed)
-            };
-            if let Err(error) = pushed {
-                return Ok(self.fail(&format!("compress failed: {error}")));
+                stored.finish(&mut packed);
             }
             while !packed.is_empty() {
                 emit_data(&mut self.out, &packed.split_to(packed.len().min(MAX_DATA)));

@@ -3,7 +3,7 @@
 
 use crate::common::{TinyPhone, pattern, pull_compressed, push_compressed, text};
 use bytes::{Bytes, BytesMut};
-use thumbwire_adb::daemon::compress::{Compression, Compressor};
+use thumbwire_adb::daemon::compress::{Compression, Stored};
 use thumbwire_adb::daemon::sync::RequestV2 as Request;
 use thumbwire_adb::services::sync::{FileSync, details, pull};
 use thumbwire_adb::wire::sync::{emit_data, emit_done};
@@ -97,9 +97,9 @@ async fn dry_run_leaves_no_file_and_links_are_created() {
         dry_run,
     };
     let mut packed = BytesMut::new();
-    let mut compressor = Compressor::new(Compression::Lz4);
-    compressor.push(b"gone", &mut packed).unwrap();
-    compressor.finish(&mut packed).unwrap();
+    let mut stored = Stored::new(Compression::Lz4);
+    stored.push(b"gone", &mut packed);
+    stored.finish(&mut packed);
     send(0o100_644, true).emit(&mut out);
     emit_data(&mut out, &packed);
     emit_done(&mut out, 7);

@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 struct Stock {
     phone: VirtualPhone,
     server: PrivateAdb,
-    /// Bytes sent to the phone, and received from it.
-    carried: Arc<[AtomicUsize; 2]>,
+    /// Bytes sent to the phone.
+    sent: Arc<AtomicUsize>,
 }
 
 impl Stock {
@@ -32,18 +32,18 @@ impl Stock {
         let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let serial = listener.local_addr().unwrap().to_string();
-        let carried = Arc::<[AtomicUsize; 2]>::default();
-        let (served, counts) = (phone.clone(), carried.clone());
+        let sent = Arc::<AtomicUsize>::default();
+        let (served, count) = (phone.clone(), sent.clone());
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 socket.set_nodelay(true).unwrap();
                 let (host, phone) = (socket.into_split(), split(served.in_memory()));
-                tokio::spawn(carry(host.0, phone.1, counts.clone(), 0));
-                tokio::spawn(carry(phone.0, host.1, counts.clone(), 1));
+                tokio::spawn(carry(host.0, phone.1, count.clone()));
+                tokio::spawn(carry(phone.0, host.1, Arc::default()));
             }
         });
         let server = PrivateAdb::start_with(program, &[("ADB_BURST_MODE", burst)]);
-        let stock = Self { phone, server, carried };
+        let stock = Self { phone, server, sent };
         let output = stock.adb(&["connect", &serial]).await;
         assert!(text(&output.stdout).contains("connected to"), "{output:?}");
         stock
@@ -65,9 +65,9 @@ impl Stock {
         self.server.home().join(name).to_string_lossy().into_owned()
     }
 
-    /// Bytes sent and received since the last call.
-    fn carried(&self) -> [usize; 2] {
-        [0, 1].map(|way| self.carried[way].swap(0, Ordering::SeqCst))
+    /// Bytes sent to the phone since the last call.
+    fn sent(&self) -> usize {
+        self.sent.swap(0, Ordering::SeqCst)
     }
 
     /// Whether this adb supports `-z`, new in 30.
@@ -80,12 +80,11 @@ impl Stock {
 async fn carry(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    counts: Arc<[AtomicUsize; 2]>,
-    way: usize,
+    count: Arc<AtomicUsize>,
 ) {
     let mut room = vec![0; 64 * 1024];
     while let Ok(length @ 1..) = from.read(&mut room).await {
-        counts[way].fetch_add(length, Ordering::SeqCst);
+        count.fetch_add(length, Ordering::SeqCst);
         if to.write_all(&room[..length]).await.is_err() {
             break;
         }
@@ -125,12 +124,12 @@ async fn folders_round_trip_with_every_compression() {
         };
         for (number, way) in ways.iter().enumerate() {
             let (there, back) = (format!("/sdcard/{number}"), stock.path(&number.to_string()));
-            stock.carried();
+            stock.sent();
             let push = [&["push"], *way, &[here.as_str(), &there]].concat();
             let output = stock.adb(&push).await;
             let words = text(&output.stdout) + &text(&output.stderr);
             assert!(words.contains("4 files pushed"), "{program:?} {way:?}: {output:?}");
-            let pushed = stock.carried()[0];
+            let pushed = stock.sent();
             for name in ["empty", "inner/one", "inner/deeper/ü b", "large"] {
                 let kept =
                     stock.phone.files(|files| files.read(&format!("{there}/{name}")).unwrap());
@@ -141,11 +140,9 @@ async fn folders_round_trip_with_every_compression() {
             let output = stock.adb(&pull).await;
             let words = text(&output.stdout) + &text(&output.stderr);
             assert!(words.contains("4 files pulled"), "{program:?} {way:?}: {output:?}");
-            let pulled = stock.carried()[1];
-            // The files are 3 MB, a third of it noise.
+            // The files are 3 MB, a third of it noise. The phone itself does not make them smaller.
             let smaller = way.contains(&"-z");
             assert_eq!(pushed < 2_500_000, smaller, "{program:?} {way:?}: {pushed} bytes there");
-            assert_eq!(pulled < 2_500_000, smaller, "{program:?} {way:?}: {pulled} bytes back");
             for name in ["empty", "inner/one", "inner/deeper/ü b", "large"] {
                 let result = std::fs::read(Path::new(&back).join(name)).unwrap();
                 let sent = std::fs::read(folder.join(name)).unwrap();

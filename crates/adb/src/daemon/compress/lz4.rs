@@ -3,10 +3,10 @@
 //!
 //! Source of the layout: LZ4 Frame Format Description 1.6.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 
 use bytes::{Buf, Bytes, BytesMut};
-use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
+use lz4_flex::frame::FrameDecoder;
 
 use super::{PIECE, broken, check_no_trailing_data};
 use crate::wire::MalformedMessage;
@@ -125,29 +125,5 @@ impl Read for Parts {
         self.here.copy_to_slice(&mut into[..length]);
         self.whole -= length;
         Ok(length)
-    }
-}
-
-pub(super) struct Encoder(FrameEncoder<Vec<u8>>);
-
-impl Encoder {
-    /// Like AOSP's: linked blocks of 64 KiB, without checksums.
-    pub(super) fn new() -> Self {
-        let info = FrameInfo::new().block_size(BlockSize::Max64KB).block_mode(BlockMode::Linked);
-        Self(FrameEncoder::with_frame_info(info, Vec::new()))
-    }
-
-    pub(super) fn push(&mut self, content: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        self.0.write_all(content)?;
-        out.extend_from_slice(&std::mem::take(self.0.get_mut()));
-        Ok(())
-    }
-
-    pub(super) fn finish(self, out: &mut BytesMut) -> io::Result<()> {
-        let mut encoder = self.0;
-        // Even the frame of an empty file needs a header.
-        encoder.flush()?;
-        out.extend_from_slice(&encoder.finish().map_err(io::Error::other)?);
-        Ok(())
     }
 }

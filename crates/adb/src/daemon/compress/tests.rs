@@ -1,7 +1,12 @@
 //! Round trips at any split, output of other encoders, and decompression bombs.
 
-use super::*;
+use std::io::Write as _;
+
+use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
 use proptest::prelude::*;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+use super::*;
 
 /// Compressible content: repeated words, and noise.
 fn content(length: usize) -> Vec<u8> {
@@ -14,13 +19,30 @@ fn content(length: usize) -> Vec<u8> {
         .collect()
 }
 
-fn compressed(compression: Compression, content: &[u8], piece: usize) -> Vec<u8> {
-    let (mut compressor, mut out) = (Compressor::new(compression), BytesMut::new());
-    for piece in content.chunks(piece.max(1)) {
-        compressor.push(piece, &mut out).unwrap();
+fn stored(compression: Compression, content: &[u8], piece: usize) -> Vec<u8> {
+    let (mut stored, mut out) = (Stored::new(compression), BytesMut::new());
+    for piece in content.chunks(piece) {
+        stored.push(piece, &mut out);
     }
-    compressor.finish(&mut out).unwrap();
+    stored.finish(&mut out);
     out.to_vec()
+}
+
+/// Really compressed, except for brotli, whose encoder is too large to be built for tests: stock
+/// adbs push with it.
+fn compressed(compression: Compression, content: &[u8]) -> Vec<u8> {
+    match compression {
+        Compression::None | Compression::Brotli => stored(compression, content, PIECE),
+        Compression::Lz4 => {
+            // Like AOSP's.
+            let info =
+                FrameInfo::new().block_size(BlockSize::Max64KB).block_mode(BlockMode::Linked);
+            let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+            encoder.write_all(content).unwrap();
+            encoder.finish().unwrap()
+        }
+        Compression::Zstd => compress_to_vec(content, CompressionLevel::Fastest),
+    }
 }
 
 fn decompressed(
@@ -47,12 +69,11 @@ fn content_round_trips_at_any_split() {
         for length in [0, 1, 65_535, 65_536, 131_072, 131_073, 1_000_000] {
             let content = content(length);
             for piece in [1000, PIECE, 3 << 20] {
-                let data = compressed(compression, &content, piece);
+                let data = stored(compression, &content, piece);
                 let back = decompressed(compression, &data, piece).unwrap();
                 assert!(back == content, "{compression:?} {length} by {piece}");
-                if compression != Compression::None && length > 100_000 {
-                    assert!(data.len() < length * 3 / 4, "{compression:?}: {}", data.len());
-                }
+                let back = decompressed(compression, &compressed(compression, &content), piece);
+                assert!(back.unwrap() == content, "{compression:?} {length} by {piece}");
             }
         }
     }
@@ -62,15 +83,16 @@ fn content_round_trips_at_any_split() {
 fn single_bytes_are_enough() {
     let content = content(3000);
     for compression in Compression::ALL {
-        let data = compressed(compression, &content, 1);
-        assert!(decompressed(compression, &data, 1).unwrap() == content, "{compression:?}");
+        for data in [stored(compression, &content, 1), compressed(compression, &content)] {
+            assert!(decompressed(compression, &data, 1).unwrap() == content, "{compression:?}");
+        }
     }
 }
 
 #[test]
 fn truncated_or_trailing_data_is_refused() {
     for compression in Compression::ALL {
-        let data = compressed(compression, &content(10_000), PIECE);
+        let data = compressed(compression, &content(10_000));
         for cut in [0, 1, 5, 100, data.len() - 1] {
             assert!(decompressed(compression, &data[..cut], PIECE).is_err(), "{compression:?}");
         }
@@ -99,15 +121,15 @@ fn output_of_common_encoders_is_read() {
 /// Expands a millionfold, and never holds more than a window, because nobody pulls it.
 #[test]
 fn decompression_bomb_expands_in_chunks() {
-    let zeros = vec![0; 1 << 20];
+    let zeros = vec![0; 64 << 20];
     for compression in Compression::ALL {
-        let (mut compressor, mut out) = (Compressor::new(compression), BytesMut::new());
-        for _ in 0..64 {
-            compressor.push(&zeros, &mut out).unwrap();
-        }
-        compressor.finish(&mut out).unwrap();
+        let bomb = match compression {
+            Compression::Brotli => BROTLI_BOMB.into(),
+            _ => compressed(compression, &zeros),
+        };
+        assert!(bomb.len() < 400_000, "{compression:?}: {}", bomb.len());
         let mut decompressor = Decompressor::new(compression);
-        decompressor.push(out.freeze());
+        decompressor.push(bomb.into());
         for _ in 0..16 {
             assert_eq!(decompressor.pull().unwrap().unwrap().len(), PIECE, "{compression:?}");
         }
@@ -127,6 +149,13 @@ const LZ4: &[u8] =
     b"\x04\x22\x4d\x18\x64\x40\xa7\x0c\0\0\0\x3cabc\x03\0\x50bcabc\0\0\0\0\xfe\xe0\x29\xab";
 const BROTLI: &[u8] =
     b"\x8b\x0b\0\0\x20\xc3\xc4\xc6\xe0\0\xee\xc3\x8f\x94\xd8\x60\xcc\x71\x83\xd6\xa1\x01";
+/// 64 MiB of zeros by node's `brotliCompressSync` (20.20).
+const BROTLI_BOMB: &[u8] =
+    b"\xcb\xff\xff\x3f\xf8\x27\x00\xe2\xb1\x40\x20\xf7\xfe\x8f\xff\xff\x7f\xf0\x4f\x00\xc4\x61\
+      \x11\x80\xee\xfd\x1f\xff\xff\xff\xe0\x9f\x00\x88\xc3\x02\x00\xdd\xfb\x3f\xfe\xff\xff\xc1\
+      \x3f\x01\x10\x87\x05\x00\xba\xf7\x7f\xfc\xff\xff\x83\x7f\x02\x20\x0e\x0b\x00\x74\xef\xff\
+      \xf8\xff\xff\x07\xff\x04\x40\x1c\x16\x00\xe8\xde\xff\xf1\xff\xff\x0f\xfe\x09\x80\x38\x2c\
+      \x00\xd0\xbd\xff\xcb\xff\xff\x3f\xfc\x13\x00\x71\x58\x00\xa0\x7b\xff\x07";
 
 const MAGIC_OF_ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -140,7 +169,7 @@ proptest! {
     ) {
         for compression in Compression::ALL {
             let _ = decompressed(compression, &noise, piece);
-            let mut data = compressed(compression, &content(4000), 1000);
+            let mut data = compressed(compression, &content(4000));
             let at = damage % data.len();
             data[at] = value;
             let _ = decompressed(compression, &data, piece);

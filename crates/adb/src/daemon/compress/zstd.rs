@@ -1,15 +1,9 @@
-//! Zstandard frames. The decoder of `ruzstd` gets whole blocks only. Its encoder makes one frame
-//! per block of content; their blocks are then joined into the single frame that is sent.
-//!
-//! This is sound because `ruzstd` (0.9) refers to nothing before the start of a frame: no offsets
-//! of earlier sequences, no tables of earlier blocks. The cost is that a block cannot refer to an
-//! earlier one. Source of the layout: RFC 8878.
+//! Zstandard frames. The decoder of `ruzstd` gets whole blocks only. Source of the layout: RFC 8878.
 
 use std::io::Read;
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::{PIECE, broken, check_no_trailing_data};
 use crate::wire::MalformedMessage;
@@ -21,10 +15,6 @@ const MAX_WINDOW: u64 = 8 << 20;
 const MAX_BLOCK: usize = 128 * 1024;
 /// Length of a block header.
 const BLOCK_HEAD: usize = 3;
-/// A frame's magic, descriptor and window; ours has nothing else.
-const HEAD: usize = 6;
-/// The window descriptor for 128 KiB, one block: 2^(10 + 7).
-const ONE_BLOCK: u8 = 7 << 3;
 
 pub(super) struct Decoder {
     frame: FrameDecoder,
@@ -106,55 +96,5 @@ impl Decoder {
         // In a block of type 1, one byte stands for the whole block.
         let body = if kind == 1 { 1 } else { size };
         Ok(Some(BLOCK_HEAD + body + if last && sum { 4 } else { 0 }))
-    }
-}
-
-pub(super) struct Encoder {
-    /// Content that does not fill a block yet.
-    waiting: BytesMut,
-    begun: bool,
-}
-
-impl Encoder {
-    pub(super) fn new() -> Self {
-        Self { waiting: BytesMut::new(), begun: false }
-    }
-
-    pub(super) fn push(&mut self, content: &[u8], out: &mut BytesMut) {
-        self.waiting.extend_from_slice(content);
-        while self.waiting.len() >= MAX_BLOCK {
-            self.block(MAX_BLOCK, out);
-        }
-    }
-
-    pub(super) fn finish(mut self, out: &mut BytesMut) {
-        self.block(self.waiting.len(), out);
-        // An empty last block.
-        out.put_uint_le(1, BLOCK_HEAD);
-    }
-
-    fn block(&mut self, length: usize, out: &mut BytesMut) {
-        if !self.begun {
-            self.begun = true;
-            out.put_u32_le(MAGIC);
-            // No checksum, dictionary or size.
-            out.put_u8(0);
-            out.put_u8(ONE_BLOCK);
-        }
-        let content = self.waiting.split_to(length);
-        if content.is_empty() {
-            return;
-        }
-        let frame = compress_to_vec(&content[..], CompressionLevel::Fastest);
-        let Some(mut block) = frame.get(HEAD..) else { return };
-        if block.len() < BLOCK_HEAD {
-            return;
-        }
-        let head = block.get_uint_le(BLOCK_HEAD);
-        let (kind, size) = (head >> 1 & 0b11, (head >> 3) as usize);
-        let body = if kind == 1 { 1 } else { size };
-        // Clear the "last block" bit: more blocks follow here.
-        out.put_uint_le(head & !1, BLOCK_HEAD);
-        out.put_slice(block.get(..body).unwrap_or_default());
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
-use thumbwire_adb::daemon::compress::{Compression, Compressor, Decompressor};
+use thumbwire_adb::daemon::compress::{Compression, Decompressor, Stored};
 use thumbwire_adb::daemon::shell::{ShellControl, ShellIo};
 use thumbwire_adb::daemon::sockets::{Listener, Sockets};
 use thumbwire_adb::daemon::sync::{self, IncomingFile, RequestV2, SyncStore};
@@ -282,11 +282,11 @@ pub(crate) async fn push_compressed(
     content: &[u8],
 ) {
     let (mut packed, mut out) = (BytesMut::new(), BytesMut::new());
-    let mut compressor = Compressor::new(compression);
+    let mut stored = Stored::new(compression);
     for piece in content.chunks(MAX_DATA) {
-        compressor.push(piece, &mut packed).unwrap();
+        stored.push(piece, &mut packed);
     }
-    compressor.finish(&mut packed).unwrap();
+    stored.finish(&mut packed);
     let (path, mode, dry_run) = (path.to_owned(), 0o640, false);
     RequestV2::Send { path, mode, compression, dry_run }.emit(&mut out);
     for piece in packed.chunks(MAX_DATA) {
