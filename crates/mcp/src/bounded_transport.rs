@@ -258,20 +258,8 @@ fn size(message: &ServerJsonRpcMessage) -> usize {
 }
 
 fn serialized_size(value: &impl Serialize) -> usize {
-    struct Counter(usize);
-    impl io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
     // What cannot be serialized is not sent.
-    let _ = serde_json::to_writer(&mut counter, value);
-    counter.0
+    serde_json::to_vec(value).map_or(0, |bytes| bytes.len())
 }
 
 #[cfg(test)]

@@ -23,7 +23,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use futures::future::FutureExt as _;
 use futures::stream::{self, StreamExt as _};
-use rmcp::model::{ClientCapabilities, ProtocolVersion, ServerJsonRpcMessage, ServerNotification};
+use rmcp::model::{
+    ClientCapabilities, JsonRpcError, ProtocolVersion, ServerJsonRpcMessage, ServerNotification,
+};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize as _;
@@ -669,7 +671,7 @@ fn until_expired(response: Response, grant: &Grant, now: SystemTime) -> Response
 async fn with_method_named(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let body = read(body).await;
-    let Ok(ServerJsonRpcMessage::Error(mut message)) = serde_json::from_slice(&body) else {
+    let Ok(mut message) = serde_json::from_slice::<JsonRpcError>(&body) else {
         return Response::from_parts(parts, Body::from(body));
     };
     name_method(&mut message.error);
