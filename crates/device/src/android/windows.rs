@@ -27,6 +27,30 @@ impl<'a> Window<'a> {
         Self { text, shows: true, secure: false, kind: None, frame: None, content_insets: None }
     }
 
+    /// Reads the attributes of a line, unless one before it had them.
+    fn read(&mut self, line: &'a str) {
+        let (mut own_frame, mut named_frame) = (None, None);
+        // The list of a real phone has thousands of words, and this is done for each look.
+        for (key, value) in line.split_ascii_whitespace().filter_map(|word| word.split_once('=')) {
+            match key {
+                "mDisplayId" => self.shows &= value == "0",
+                "mHasSurface" | "isOnScreen" | "isVisible" => self.shows &= value != "false",
+                "ty" => {
+                    let kind = value.trim_end_matches('}');
+                    self.kind = self.kind.or((!kind.is_empty()).then_some(kind));
+                }
+                // `mFrame=` before Android 12, then `frame=` in the line of all frames.
+                "mFrame" => own_frame = own_frame.or(Some(value)),
+                "frame" => named_frame = named_frame.or(Some(value)),
+                "mGivenContentInsets" => {
+                    self.content_insets = self.content_insets.or_else(|| pairs(value));
+                }
+                _ => {}
+            }
+        }
+        self.frame = self.frame.or_else(|| own_frame.or(named_frame).and_then(rect));
+    }
+
     /// The title.
     pub(super) fn title(&self) -> &'a str {
         title(self.text)
@@ -78,19 +102,7 @@ pub(super) fn windows(text: &str) -> Vec<Window<'_>> {
             // A window's own flags are in its `mAttrs`; later lines of the same form belong to
             // other rotations.
             window.secure |= flags(line).is_some_and(is_secure);
-            let words = || line.split_whitespace();
-            let value = |key: &str| words().find_map(|word| word.strip_prefix(key));
-            let hidden = ["mHasSurface=false", "isOnScreen=false", "isVisible=false"];
-            let elsewhere = value("mDisplayId=").is_some_and(|display| display != "0");
-            window.shows &= !elsewhere && !words().any(|word| hidden.contains(&word));
-            let named = |kind: &&str| !kind.is_empty();
-            let kind = || value("ty=").map(|kind| kind.trim_end_matches('}')).filter(named);
-            window.kind = window.kind.or_else(kind);
-            // `mFrame=` before Android 12, then `frame=` in the line of all frames.
-            let frame = || value("mFrame=").or_else(|| value("frame="));
-            window.frame = window.frame.or_else(|| frame().and_then(rect));
-            let insets = || value("mGivenContentInsets=").and_then(pairs);
-            window.content_insets = window.content_insets.or_else(insets);
+            window.read(line);
         }
     }
     windows

@@ -47,13 +47,11 @@ use crate::latency;
 use crate::phone::{State, VirtualPhone};
 use call_service::SHELL;
 use error::HelperError;
-use flate2::Compression;
-use flate2::read::ZlibEncoder;
+use flate2::{Compress, Compression, FlushCompress};
 use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -172,6 +170,7 @@ async fn run(call: &Invocation) -> Status {
         acted: std::sync::Mutex::default(),
         holder: format!("app_process (pid {pid})"),
         automation_users: AtomicUsize::new(0),
+        deflater: std::sync::Mutex::new(Compress::new(Compression::fast(), true)),
         killed: Notify::new(),
         ended: Notify::new(),
     });
@@ -233,6 +232,8 @@ struct Helper {
     holder: String,
     /// How many requests use UiAutomation.
     automation_users: AtomicUsize,
+    /// For all answers: a new one is 300 KB of memory.
+    deflater: std::sync::Mutex<Compress>,
     /// Notified when a fault kills it, and when a host ends it.
     killed: Notify,
     ended: Notify,
@@ -308,7 +309,8 @@ impl Helper {
             self.acted();
         }
         phone.inject_after(&command);
-        result.map(|answer| if deflate { answer.deflated() } else { answer })
+        let answer = result?;
+        Ok(if deflate { answer.deflated(&mut lock(&self.deflater)) } else { answer })
     }
 
     /// Notes that it did something: the app answers a moment later.
@@ -463,11 +465,13 @@ impl Answer {
     }
 
     /// The body in zlib's format, if that makes it smaller; `inflated` then has its former length.
-    fn deflated(mut self) -> Self {
-        let mut encoder = ZlibEncoder::new(&self.body[..], Compression::fast());
-        let mut smaller = Vec::new();
-        if encoder.read_to_end(&mut smaller).is_ok() && smaller.len() < self.body.len() {
-            self.fields["inflated"] = self.body.len().into();
+    fn deflated(mut self, deflater: &mut Compress) -> Self {
+        deflater.reset();
+        let length = self.body.len();
+        let mut smaller = Vec::with_capacity(length);
+        let ended = deflater.compress_vec(&self.body, &mut smaller, FlushCompress::Finish);
+        if matches!(ended, Ok(flate2::Status::StreamEnd)) && smaller.len() < length {
+            self.fields["inflated"] = length.into();
             self.body = smaller;
         }
         self
