@@ -48,11 +48,13 @@ fn grouped_help(cli: &clap::Command) -> String {
     let literal = cli.get_styles().get_literal();
     let mut help = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for (group, names) in GROUPS {
-        help.push_str(&format!("\n{heading}{group}:{heading:#}\n"));
-        for name in names {
-            // A command may be left out of this build.
-            let Some(about) = about(name) else { continue };
-            help.push_str(&format!("  {literal}{name:11}{literal:#}  {about}\n"));
+        // A command may be left out of this build.
+        let commands = names.iter().filter_map(|name| {
+            Some(format!("  {literal}{name:11}{literal:#}  {}\n", about(name)?))
+        });
+        let commands: String = commands.collect();
+        if !commands.is_empty() {
+            help.push_str(&format!("\n{heading}{group}:{heading:#}\n{commands}"));
         }
     }
     help + &format!("\n{heading}Options:{heading:#}\n{{options}}{{after-help}}")
@@ -99,7 +101,7 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("tree", "look"),
 ];
 
-/// The error for an unknown command, with the one that other programs call so.
+/// The error for an unknown command, with the one that other programs call so, or why it is missing.
 pub(super) fn suggesting(mut error: clap::Error) -> clap::Error {
     let wrong = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(wrong)) => wrong.to_lowercase(),
@@ -108,6 +110,13 @@ pub(super) fn suggesting(mut error: clap::Error) -> clap::Error {
     if let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| *theirs == wrong) {
         let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, suggested);
+    }
+    let of_full_program = GROUPS.iter().any(|(_, names)| names.contains(&wrong.as_str()));
+    if of_full_program && program_command().find_subcommand(&wrong).is_none() {
+        let tip = format!(
+            "this program was built without `{wrong}`; a package or a build with the default features has it"
+        );
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
