@@ -139,7 +139,8 @@ pub(super) fn variable_name(command: &str, option: &str) -> String {
 fn values(arg: &Arg, value: &Value) -> Result<Option<Vec<String>>, String> {
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
-        Value::Integer(_) | Value::Float(_) => Ok(value.to_string()),
+        Value::Integer(number) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
         _ => Err("must be a string or a number".to_owned()),
     };
     match (takes_values(arg), value) {
