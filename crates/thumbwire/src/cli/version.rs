@@ -14,12 +14,13 @@ pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The features of the package, and whether this build has them.
-const FEATURES: [(&str, bool); 6] = [
+const FEATURES: [(&str, bool); 7] = [
     ("agent", cfg!(feature = "agent")),
     ("appium", cfg!(feature = "appium")),
     ("eval", cfg!(feature = "eval")),
     ("fleet", cfg!(feature = "fleet")),
     ("ios", cfg!(feature = "ios")),
+    ("studio", cfg!(feature = "studio")),
     ("virtual-phone", cfg!(feature = "virtual-phone")),
 ];
 
@@ -72,6 +73,15 @@ mod tests {
             "0.1.0 (x86_64-unknown-linux-gnu; no features)",
             "without git, from a package"
         );
+    }
+
+    #[test]
+    fn every_feature_of_the_package_is_named() {
+        let manifest: toml::Table = include_str!("../../Cargo.toml").parse().unwrap();
+        let features = manifest["features"].as_table().unwrap().keys();
+        let features: Vec<&str> =
+            features.map(String::as_str).filter(|it| *it != "default").collect();
+        assert_eq!(FEATURES.map(|(name, _)| name).to_vec(), features);
     }
 
     #[test]

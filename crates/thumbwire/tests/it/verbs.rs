@@ -204,7 +204,7 @@ fn version_is_one_line_with_target_and_features() {
         let start = concat!("thumbwire ", env!("CARGO_PKG_VERSION"), " (");
         assert!(out.starts_with(start) && out.lines().count() == 1, "{out}");
         assert!(
-            out.trim_end().ends_with("; agent, appium, eval, fleet, ios, virtual-phone)"),
+            out.trim_end().ends_with("; agent, appium, eval, fleet, ios, studio, virtual-phone)"),
             "{out}"
         );
         assert!(out.contains(std::env::consts::ARCH), "{out}");
