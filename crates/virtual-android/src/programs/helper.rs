@@ -52,8 +52,8 @@ use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::{Listener, Pipe};
 use thumbwire_base::lock;
@@ -170,7 +170,6 @@ async fn run(call: &Invocation) -> Status {
         acted: std::sync::Mutex::default(),
         holder: format!("app_process (pid {pid})"),
         automation_users: AtomicUsize::new(0),
-        deflater: std::sync::Mutex::new(Compress::new(Compression::fast(), true)),
         killed: Notify::new(),
         ended: Notify::new(),
     });
@@ -232,8 +231,6 @@ struct Helper {
     holder: String,
     /// How many requests use UiAutomation.
     automation_users: AtomicUsize,
-    /// For all answers: a new one is 300 KB of memory.
-    deflater: std::sync::Mutex<Compress>,
     /// Notified when a fault kills it, and when a host ends it.
     killed: Notify,
     ended: Notify,
@@ -310,7 +307,7 @@ impl Helper {
         }
         phone.inject_after(&command);
         let answer = result?;
-        Ok(if deflate { answer.deflated(&mut lock(&self.deflater)) } else { answer })
+        Ok(if deflate { answer.deflated() } else { answer })
     }
 
     /// Notes that it did something: the app answers a moment later.
@@ -465,11 +462,17 @@ impl Answer {
     }
 
     /// The body in zlib's format, if that makes it smaller; `inflated` then has its former length.
-    fn deflated(mut self, deflater: &mut Compress) -> Self {
+    fn deflated(mut self) -> Self {
+        /// One for the helpers of all phones: each has 300 KB of memory, which is cleared when it
+        /// is new.
+        static DEFLATER: LazyLock<std::sync::Mutex<Compress>> =
+            LazyLock::new(|| std::sync::Mutex::new(Compress::new(Compression::fast(), true)));
+        let mut deflater = lock(&DEFLATER);
         deflater.reset();
         let length = self.body.len();
         let mut smaller = Vec::with_capacity(length);
         let ended = deflater.compress_vec(&self.body, &mut smaller, FlushCompress::Finish);
+        drop(deflater);
         if matches!(ended, Ok(flate2::Status::StreamEnd)) && smaller.len() < length {
             self.fields["inflated"] = length.into();
             self.body = smaller;
