@@ -101,7 +101,8 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("tree", "look"),
 ];
 
-/// The error for an unknown command, with the one that other programs call so, or why it is missing.
+/// The error for an unknown command, with the one that other programs call so, or why it is
+/// missing.
 pub(super) fn suggesting(mut error: clap::Error) -> clap::Error {
     let wrong = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(wrong)) => wrong.to_lowercase(),

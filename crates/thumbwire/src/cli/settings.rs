@@ -140,7 +140,8 @@ fn values(arg: &Arg, value: &Value) -> Result<Option<Vec<String>>, String> {
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
-        Value::Float(number) => Ok(number.to_string()),
+        // As TOML writes it: a whole number keeps its point.
+        Value::Float(number) => Ok(format!("{number:?}")),
         _ => Err("must be a string or a number".to_owned()),
     };
     match (takes_values(arg), value) {

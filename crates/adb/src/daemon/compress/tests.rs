@@ -89,11 +89,17 @@ fn single_bytes_are_enough() {
     }
 }
 
+/// Really compressed in each format.
+fn samples() -> [(Compression, Vec<u8>); 3] {
+    let [lz4, zstd] = [Compression::Lz4, Compression::Zstd]
+        .map(|compression| (compression, compressed(compression, &content(4000))));
+    [(Compression::Brotli, BROTLI.into()), lz4, zstd]
+}
+
 #[test]
 fn truncated_or_trailing_data_is_refused() {
-    for compression in Compression::ALL {
-        let data = compressed(compression, &content(10_000));
-        for cut in [0, 1, 5, 100, data.len() - 1] {
+    for (compression, data) in samples() {
+        for cut in 0..data.len() {
             assert!(decompressed(compression, &data[..cut], PIECE).is_err(), "{compression:?}");
         }
         let twice = [&data[..], &data].concat();
@@ -167,9 +173,8 @@ proptest! {
         value: u8,
         piece in 1..400_usize,
     ) {
-        for compression in Compression::ALL {
+        for (compression, mut data) in samples() {
             let _ = decompressed(compression, &noise, piece);
-            let mut data = compressed(compression, &content(4000));
             let at = damage % data.len();
             data[at] = value;
             let _ = decompressed(compression, &data, piece);

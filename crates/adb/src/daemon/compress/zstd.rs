@@ -1,4 +1,6 @@
-//! Zstandard frames. The decoder of `ruzstd` gets whole blocks only. Source of the layout: RFC 8878.
+//! Zstandard frames. The decoder of `ruzstd` gets whole blocks only.
+//!
+//! Source of the layout: RFC 8878.
 
 use std::io::Read;
 
