@@ -1,61 +1,9 @@
-//! The same commands on each release: a golden for each ([`golden`]), and lines of real phones of
-//! that release that ours must have too. Start with [`COMMANDS`].
+//! The same commands on each release: a golden for each ([`goldens`]), and lines of real phones of
+//! that release that ours must have too.
 
-use crate::common::difference::{Answer, golden};
+use crate::common::difference::goldens;
 use crate::common::{Wired, capture};
 use thumbwire_virtual_android::Setup;
-
-/// The commands run on each release. Those with release-dependent names have their variants here.
-const COMMANDS: &[&str] = &[
-    "getprop | grep version",
-    "getprop ro.build.fingerprint",
-    "getprop ro.product.cpu.abilist",
-    "id",
-    "uname -a",
-    "echo $PATH",
-    "nosuchprogram",
-    "wm size",
-    "wm density",
-    "wm",
-    "wm user-rotation",
-    "input",
-    "input frobnicate",
-    "input tap 1",
-    "input text é",
-    "input motionevent DOWN 1 2; input motionevent UP 1 2",
-    "screencap -h",
-    "settings get nospace x",
-    "am start -W -n com.android.notes/.NotesActivity",
-    "am start -n com.android.notes/.NotesActivity",
-    "am start -n com.nope/.Nope",
-    "am broadcast -a com.x.Y",
-    "am stack list",
-    "am force-stop",
-    "pm path com.example.shop",
-    "pm path com.android.settings",
-    "ime set no.such/.Keyboard",
-    "ime reset",
-    "dumpsys window policy",
-    "dumpsys window displays",
-    "dumpsys window windows",
-    "dumpsys activity activities",
-    "dumpsys activity top",
-    "dumpsys display",
-    "dumpsys input_method",
-    "dumpsys power",
-    "dumpsys battery",
-    "uiautomator dump /dev/tty | head -c 900",
-];
-
-/// Status and both outputs, with errors marked.
-async fn stdout(wired: &Wired, command: &str) -> String {
-    let output = wired.run(command).await;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("\r\n", "\n");
-    let errors: String = text(&output.stderr).lines().map(|line| format!("! {line}\n")).collect();
-    let status = output.status.filter(|&status| status != 0);
-    let status = status.map_or(String::new(), |status| format!("= {status}\n"));
-    format!("{}{errors}{status}", text(&output.stdout))
-}
 
 /// Replaces numbers after these prefixes, which depend on installed apps, by as many `N`.
 fn steady(text: &str) -> String {
@@ -86,18 +34,9 @@ fn steady(text: &str) -> String {
 
 #[tokio::test]
 async fn every_release_matches_its_golden() {
-    let mut newer: Option<(&str, Vec<Answer>)> = None;
-    let releases: Vec<_> = Setup::releases().collect();
-    for release in releases.into_iter().rev() {
-        let wired = of(release);
-        let mut answers = Vec::new();
-        for command in COMMANDS {
-            let printed = steady(&stdout(&wired, command).await);
-            answers.push(Answer { command: (*command).to_owned(), printed });
-        }
-        let text = golden(release, &answers, newer.as_ref());
+    let newest = include_str!("snapshots/it__releases__android-16.snap");
+    for (release, text) in goldens(newest, steady).await {
         insta::assert_snapshot!(format!("android-{release}"), text);
-        newer = Some((release, answers));
     }
 }
 
