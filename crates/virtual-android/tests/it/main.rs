@@ -33,7 +33,6 @@ mod same;
 mod scrcpy;
 mod services;
 mod shell;
-mod stock_adb;
 mod strangers;
 mod system_programs;
 mod time;

@@ -411,44 +411,23 @@ async fn dump_shows_only_the_open_dialog() {
     assert!(dump(&wired).await.contains("recycler_view"));
 }
 
+/// What the comparison with toybox in `virtual-shell` cannot have: the phone's own files, processes
+/// and log.
 #[tokio::test]
-async fn text_and_file_programs_accept_toybox_options() {
+async fn programs_know_the_phones_files_processes_and_log() {
     let wired = Wired::new();
     for (script, status, out) in [
-        ("printf 'a\\nb\\nc\\nd\\n' | grep -A 1 b", 0, "b\nc\n"),
-        ("printf 'a\\nb\\nc\\nd\\n' | grep -nC1 c", 0, "2-b\n3:c\n4-d\n"),
-        ("printf 'a\\nx\\ny\\na\\nz\\n' | grep -B1 a", 0, "a\n--\ny\na\n"),
-        ("printf 'a\\nb\\n' | grep -m 1 .", 0, "a\n"),
-        ("printf '\\377x\\n' | grep x | wc -c", 0, "3\n"),
-        (
-            "cd /sdcard; touch ./-f; rm -- -f; touch k; rm k -f; ls -- k 2>/dev/null; ls k 2>/dev/null",
-            1,
-            "",
-        ),
-        ("cd /data/local/tmp; touch x; chmod 755 x; chmod -x x; stat -c %a x", 0, "644\n"),
         ("cd /data/local/tmp; cp /system/bin/ls b; chmod 755 b; ./b", 126, ""),
-        ("env | grep -c ^HOME=", 0, "1\n"),
         ("ps -o %CPU,PID -p 1", 0, "%CPU   PID\n 0.0     1\n"),
         ("ps -u shell | grep -c adbd; ps -p 1 -o NAME=", 0, "1\ninit\n"),
         ("id -G | cut -d ' ' -f 1-3; id -un; id -Z", 0, "2000 1004 1007\nshell\nu:r:shell:s0\n"),
         ("which -a sh; which sh nosuch", 1, "/system/bin/sh\n/system/bin/sh\n"),
         ("df -h /sdcard | wc -l; df /sdcard | grep -c 1K-blocks", 0, "2\n1\n"),
-        // One way to open files, for all programs.
         ("read x y </proc/uptime; [ -n \"$y\" ] && cat </proc/uptime | wc -w", 0, "2\n"),
         ("cd /sdcard; cp /proc/uptime u; wc -w < u; grep -c . /proc/uptime", 0, "2\n1\n"),
         ("tr '\\0' ' ' < /proc/$$/cmdline | wc -w | grep -c .", 0, "1\n"),
-        (
-            "dd if=/dev/zero bs=1024 count=4 2>/dev/null | wc -c; head -c 5 /dev/zero | wc -c",
-            0,
-            "4096\n5\n",
-        ),
-        ("cat /dev/zero | head -c 3 | wc -c; wc -c < /dev/null", 0, "3\n0\n"),
-        ("sh -x -c 'echo hi'; sh -ec 'false; echo no'; echo $?", 0, "hi\n1\n"),
         ("log -t T x; logcat -vtag -d -s T | tail -n 1", 0, "I/T       : x\n"),
         ("logcat -v epoch -d -s T | tail -n 1 | grep -c '^ *[0-9]*\\.[0-9]* '", 0, "1\n"),
-        // The values of RFC 1321.
-        ("printf abc | md5sum", 0, "900150983cd24fb0d6963f7d28e17f72  -\n"),
-        ("md5sum -b /dev/null", 0, "d41d8cd98f00b204e9800998ecf8427e\n"),
         ("/system/bin/echo a; exec printf %s b", 0, "a\nb"),
     ] {
         let (is, stdout, err) = wired.all(script).await;

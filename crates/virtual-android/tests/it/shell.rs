@@ -7,32 +7,14 @@ use thumbwire_adb::Transport;
 use thumbwire_test_support::quoted;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+/// What a host sees; the language is compared with mksh in `virtual-shell`.
 #[tokio::test]
-async fn scripts_behave_as_in_a_shell() {
+async fn status_and_both_outputs_reach_the_host() {
     let wired = Wired::new();
     for (script, status, out, err) in [
         ("exit 3", 3, "", ""),
         ("echo 'a  b'; echo c >&2", 0, "a  b\n", "c\n"),
-        ("echo a | cat | wc -c", 0, "2\n", ""),
-        ("false || echo no; true && echo yes", 0, "no\nyes\n", ""),
-        ("! true; echo $?", 0, "1\n", ""),
         ("(cd /sdcard; pwd); pwd", 0, "/sdcard\n/\n", ""),
-        ("{ echo a; echo b; } | head -n 1", 0, "a\n", ""),
-        ("x=5; echo $x ${x}y \"$x  z\" '$x'", 0, "5 5y 5  z $x\n", ""),
-        ("x='a  b'; echo $x; echo \"$x\"", 0, "a b\na  b\n", ""),
-        ("echo $(echo one; echo two) `echo three`", 0, "one two three\n", ""),
-        ("echo $((2 + 3 * 4))", 0, "14\n", ""),
-        ("echo ${nope:-default} ${#HOME}", 0, "default 1\n", ""),
-        (
-            "echo hi > /sdcard/f; cat < /sdcard/f; echo more >> /sdcard/f; wc -l /sdcard/f",
-            0,
-            "hi\n2 /sdcard/f\n",
-            "",
-        ),
-        ("echo a > /dev/null; echo b 2>/dev/null", 0, "b\n", ""),
-        ("ls /nope 2>&1", 1, "ls: /nope: No such file or directory\n", ""),
-        ("nosuch", 127, "", "/system/bin/sh: nosuch: inaccessible or not found\n"),
-        ("/sdcard/nosuch", 127, "", "/system/bin/sh: /sdcard/nosuch: inaccessible or not found\n"),
         (
             "touch /sdcard/s; /sdcard/s",
             126,
@@ -45,7 +27,6 @@ async fn scripts_behave_as_in_a_shell() {
             "",
             "/system/bin/sh: can't create /system/x: Read-only file system\n",
         ),
-        ("cat < /nope", 1, "", "/system/bin/sh: can't open /nope: No such file or directory\n"),
         ("echo 'a", 1, "", "/system/bin/sh: no closing quote\n"),
         (
             "echo a; coproc reboot",
@@ -53,28 +34,8 @@ async fn scripts_behave_as_in_a_shell() {
             "",
             "/system/bin/sh: syntax error: 'coproc' is not supported by this phone\n",
         ),
-        ("sh -c 'echo $1-$2; exit 4' sh a b", 4, "a-b\n", ""),
-        (
-            "echo 'echo from $1' > /data/local/tmp/s; chmod 755 /data/local/tmp/s; /data/local/tmp/s me",
-            0,
-            "from me\n",
-            "",
-        ),
-        (
-            "mkdir -p /sdcard/d; touch /sdcard/d/a1 /sdcard/d/a2 /sdcard/d/b; echo /sdcard/d/a* '/sdcard/d/*'",
-            0,
-            "/sdcard/d/a1 /sdcard/d/a2 /sdcard/d/*\n",
-            "",
-        ),
-        ("A=1 sh -c 'echo $A'; echo [$A]", 0, "1\n[]\n", ""),
-        ("printf '%s-%d\\n' a 1 b 2", 0, "a-1\nb-2\n", ""),
-        ("[ -d /sdcard ] && test 1 -lt 2 && echo ok", 0, "ok\n", ""),
-        ("echo one two | { read a b; echo $b; }", 0, "two\n", ""),
-        ("echo abc | grep -c b; echo abc | grep -q z", 1, "1\n", ""),
-        ("(exit 5); echo $?; exit 6; echo never", 6, "5\n", ""),
         ("echo abc >&-", 141, "", ""),
         ("sleep 3600; echo awake", 0, "awake\n", ""),
-        ("echo $(echo $(echo deep))", 0, "deep\n", ""),
     ] {
         assert_eq!(wired.all(script).await, (status, out.to_owned(), err.to_owned()), "{script}");
     }

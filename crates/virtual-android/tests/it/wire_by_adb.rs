@@ -187,24 +187,6 @@ async fn empty_folder_is_pushed_where_adb_creates_folders() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn failed_transfers_report_a_reason() {
-    for program in stock_adbs() {
-        let stock = Stock::start(&program, "14", false).await;
-        for (arguments, reason) in [
-            (["pull", "/sdcard/nothing", "x"], "No such file or directory"),
-            (["pull", "/sdcard/Download/none/at/all", "x"], "No such file or directory"),
-            (["push", "/etc/hostname", "/system/f"], "Read-only file system"),
-        ] {
-            let output = stock.adb(&arguments).await;
-            let words = text(&output.stdout) + &text(&output.stderr);
-            assert!(!output.status.success(), "{arguments:?}: {words}");
-            assert!(words.contains(reason), "{program:?} {arguments:?}: {words}");
-        }
-        assert_eq!(stock.stdout(&["shell", "echo well"]).await, "well\n");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn abb_works_without_a_shell() {
     for program in stock_adbs() {
         let stock = Stock::start(&program, "14", false).await;

@@ -33,6 +33,13 @@ async fn commands_keep_streams_input_and_status() {
         assert_eq!(out.well(), "one\ntwoend");
         let many = bench.adb_with_input(&["shell", "wc -c"], &[b'x'; 3_000_000]).await;
         assert_eq!(many.well(), "3000000\n");
+        let lines = b"cd /sdcard\npwd\nnosuch\nexit 5\n";
+        let piped = bench.adb_with_input(&["shell"], lines).await;
+        let error = "/system/bin/sh: <stdin>[3]: nosuch: inaccessible or not found\n";
+        assert_eq!(
+            (piped.status, piped.text(), piped.err),
+            (Some(5), "/sdcard\n".into(), error.into())
+        );
         let none = bench.adb_with_input(&["shell", "-n", "cat"], b"not read").await;
         assert_eq!(none.well(), "");
         let flood = bench.adb(&["shell", "cat /dev/zero | head -c 2000000"]).await;
@@ -170,6 +177,10 @@ async fn logcat_dumps_and_follows_the_log() {
         bench.adb(&["shell", "log", "-t", "Mark", "-p", "i", "second"]).await.well();
         until("I/Mark    : second").await;
         following.kill().await.expect("killed");
+        assert_eq!(bench.adb(&["shell", "echo well"]).await.well(), "well\n");
+        let commands = bench.phone.commands();
+        let followed = commands.iter().rfind(|it| it.argv.contains(&"tag".to_owned()));
+        assert_eq!(followed.expect("it ran").status, None, "dropped, not ended");
     })
     .await;
 }
@@ -265,13 +276,15 @@ async fn rebooted_phone_disconnects_and_returns() {
     .await;
 }
 
-/// adb answers "already connected" while it retries the old connection itself.
-async fn connect_again(bench: &Bench) {
+/// adb answers "already connected" while it retries the old connection itself. It is polled with
+/// `shell`, since `install` waits forever for a phone that adb has just dropped.
+pub(crate) async fn connect_again(bench: &Bench) {
     let trying = async {
         loop {
             bench.adb(&["disconnect", &bench.serial]).await;
-            let output = bench.adb(&["connect", &bench.serial]).await.text();
-            if output.starts_with("connected to") {
+            bench.adb(&["connect", &bench.serial]).await;
+            let output = bench.adb(&["-s", &bench.serial, "shell", "echo back"]).await.text();
+            if output.trim() == "back" {
                 return;
             }
         }
