@@ -13,6 +13,7 @@ mod redaction;
 pub mod report;
 mod restore;
 mod show;
+mod tagged;
 mod text;
 
 use std::io;

@@ -8,9 +8,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::tagged;
 use crate::action::Action;
 
 /// The version that this program reads and writes.
@@ -19,9 +21,9 @@ pub const VERSION: u32 = 1;
 /// The file of records in a run's folder.
 pub const FILE: &str = "trace.jsonl";
 
-/// One line of the file.
+/// One line of the file, a JSON object whose `kind` is the name of the variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(remote = "Self", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "most records are actions")]
 pub enum TraceRecord {
     /// The first line.
@@ -50,8 +52,7 @@ pub enum TraceRecord {
         /// `{"tree":"helper","tap":"shell"}`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         backends: Option<Box<BTreeMap<String, String>>>,
-        /// Its result.
-        #[serde(flatten)]
+        /// Its result: `outcome` or `failure` of the line.
         end: ActionResult,
     },
     /// A goal starts here, or resumes after an interruption.
@@ -70,6 +71,28 @@ pub enum TraceRecord {
         /// The reason or the answer.
         reason: String,
     },
+}
+
+impl Serialize for TraceRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut line = tagged::object::<S>("kind", |json| Self::serialize(self, json))?;
+        if let Some(Value::Object(end)) = line.shift_remove("end") {
+            line.extend(end);
+        }
+        line.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for TraceRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut line = Map::deserialize(deserializer)?;
+        for end in ["outcome", "failure"] {
+            if let Some(value) = line.shift_remove(end) {
+                line.insert("end".to_owned(), Map::from_iter([(end.to_owned(), value)]).into());
+            }
+        }
+        Self::deserialize(tagged::variant::<D>("kind", line)?).map_err(D::Error::custom)
+    }
 }
 
 /// A goal.
@@ -327,9 +350,9 @@ pub enum ActionResult {
     },
 }
 
-/// An outcome.
+/// An outcome, a JSON object whose `type` is the name of the variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(remote = "Self", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is the live outcome or value of the same name")]
 pub enum StoredOutcome {
     Devices {
@@ -433,6 +456,20 @@ pub enum StoredOutcome {
     },
     AppToolResult(Box<StoredAppToolResult>),
     Done,
+}
+
+impl Serialize for StoredOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let outcome = tagged::object::<S>("type", |json| Self::serialize(self, json))?;
+        outcome.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for StoredOutcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let outcome = Map::deserialize(deserializer)?;
+        Self::deserialize(tagged::variant::<D>("type", outcome)?).map_err(D::Error::custom)
+    }
 }
 
 /// The result of an app tool.
