@@ -42,11 +42,11 @@ impl SpecTools {
         render: fn(&A, R::Output) -> Reply,
     ) -> Tool
     where
-        A: DeserializeOwned + Send + Sync + 'static,
+        A: DeserializeOwned + Send + 'static,
         R: Request + 'static,
-        E: Into<ArgumentError> + 'static,
+        E: Into<ArgumentError>,
     {
-        self.handled(name, effect, seconds, ActionHandler { parse, render })
+        self.handled(name, effect, seconds, ActionHandler::new(parse, render))
     }
 
     /// The row of any other tool.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::observation::{OBSERVING, ObserveMode};
 use super::{Reply, schema};
-use crate::action::{Action, Call, Cause, Failure, Perform, Request, Scope};
+use crate::action::{Action, Call, Cause, Failure, Outcome, Perform, Request, Scope};
 
 /// One tool.
 pub struct Tool {
@@ -81,44 +81,65 @@ impl From<ArgumentError> for Failure {
     }
 }
 
-/// The handler of a tool that is one action.
-pub(super) struct ActionHandler<P, A, O> {
-    /// Makes the action of the arguments.
-    pub(super) parse: P,
-    /// Makes the reply of the arguments and the action's result.
-    pub(super) render: fn(&A, O) -> Reply,
+/// The handler of a tool that is one action. Only what is before the action and after it depends on
+/// the tool's types, and is compiled for each.
+pub(super) struct ActionHandler(Box<Prepare>);
+
+/// Makes the action of the arguments, and what makes the reply of its outcome.
+type Prepare = dyn Fn(Map<String, Value>) -> Result<(Action, Box<Finish>), Failure> + Send + Sync;
+
+type Finish = dyn FnOnce(Outcome) -> Result<Reply, Failure> + Send;
+
+impl ActionHandler {
+    /// `parse` makes the action of the arguments, `render` the reply of them and its result.
+    pub(super) fn new<A, R, E>(
+        parse: impl Fn(&A) -> Result<R, E> + Send + Sync + 'static,
+        render: fn(&A, R::Output) -> Reply,
+    ) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        R: Request + 'static,
+        E: Into<ArgumentError>,
+    {
+        Self(Box::new(move |arguments| {
+            let arguments: A = read_arguments(arguments)?;
+            let request = parse(&arguments).map_err(Into::into)?;
+            let finish = move |outcome: Outcome| Ok(render(&arguments, outcome.try_into()?));
+            Ok((request.into(), Box::new(finish)))
+        }))
+    }
 }
 
 #[async_trait]
-impl<P, A, R, E> Handler for ActionHandler<P, A, R::Output>
-where
-    P: Fn(&A) -> Result<R, E> + Send + Sync,
-    A: DeserializeOwned + Send + Sync,
-    R: Request,
-    E: Into<ArgumentError>,
-{
+impl Handler for ActionHandler {
     async fn handle(
         &self,
         arguments: Map<String, Value>,
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
-        let arguments: A = read_arguments(arguments)?;
-        let request = (self.parse)(&arguments).map_err(Into::into)?;
-        let result = perform_step(request, call, perform).await?;
-        Ok((self.render)(&arguments, result))
+        let (action, finish) = (self.0)(arguments)?;
+        finish(perform_action(action, call, perform).await?)
     }
 }
 
 /// Performs an action of a tool. Progress reports name it while it runs.
+async fn perform_action(
+    action: Action,
+    call: &Call,
+    perform: &dyn Perform,
+) -> Result<Outcome, Failure> {
+    call.state.does(action.under_way());
+    perform.perform(call, action).await
+}
+
+/// The same for a certain action, with its own result.
 pub(super) async fn perform_step<R: Request>(
     request: R,
     call: &Call,
     perform: &dyn Perform,
 ) -> Result<R::Output, Failure> {
-    let action: Action = request.into();
-    call.state.does(action.under_way());
-    Ok(perform.perform(call, action).await?.try_into()?)
+    Ok(perform_action(request.into(), call, perform).await?.try_into()?)
 }
 
 /// Deserializes a tool's arguments, which are valid for its schema; unknown ones are ignored.
