@@ -6,7 +6,7 @@ rustPlatform.buildRustPackage {
   version = "0.1.0";
   src = lib.cleanSource ../..;
   cargoLock.lockFile = ../../Cargo.lock;
-  cargoBuildFlags = [ "--package" "thumbwire" ];
+  cargoBuildFlags = [ "--package" "thumbwire" "--all-features" ];
   buildType = "dist";
   # The tests need real programs: `.ci/parts`.
   doCheck = false;

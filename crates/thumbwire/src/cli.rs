@@ -447,9 +447,7 @@ fn start() -> Result<(Cli, Config), CliError> {
     let parsed = match help::parse(line.clone()) {
         // Help is there also when the file cannot be read.
         Err(error) if !error.use_stderr() => error.exit(),
-        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => {
-            help::suggesting(error).exit()
-        }
+        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => help::explained(error).exit(),
         parsed => parsed,
     };
     let file = config::config_file().map_err(CliError::usage)?;
@@ -467,7 +465,7 @@ fn start() -> Result<(Cli, Config), CliError> {
             let source = setting.source.name(&file);
             print_error(&format!("note: --{} is set by {source}", setting.name));
         }
-        error.exit()
+        help::explained(error).exit()
     });
     let config = Config::load(file).map_err(CliError::usage)?;
     Ok((arguments, config))

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
@@ -101,23 +101,72 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("tree", "look"),
 ];
 
-/// The error for an unknown command, with the one that other programs call so, or why it is
+/// Options of the parts that a build may leave out, and whether this one has them.
+const OPTIONS_OF_PARTS: [(&str, bool); 5] = [
+    ("appium", cfg!(feature = "appium")),
+    ("fleet", cfg!(feature = "fleet")),
+    ("model", cfg!(feature = "agent")),
+    ("studio", cfg!(feature = "studio")),
+    ("wda", cfg!(feature = "ios")),
+];
+
+/// The options that this build does not have, though others do.
+pub(super) fn left_out_options() -> impl Iterator<Item = &'static str> {
+    OPTIONS_OF_PARTS.iter().filter(|(_, here)| !here).map(|(name, _)| *name)
+}
+
+/// The error for an unknown command or flag, with the one that other programs call so, or why it is
 /// missing.
-pub(super) fn suggesting(mut error: clap::Error) -> clap::Error {
-    let wrong = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(wrong)) => wrong.to_lowercase(),
-        _ => return error,
+pub(super) fn explained(mut error: clap::Error) -> clap::Error {
+    let unknown = |kind| match error.get(kind) {
+        Some(ContextValue::String(unknown)) => Some(unknown.to_lowercase()),
+        _ => None,
     };
-    if let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| *theirs == wrong) {
-        let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
-        error.insert(ContextKind::SuggestedSubcommand, suggested);
-    }
-    let of_full_program = GROUPS.iter().any(|(_, names)| names.contains(&wrong.as_str()));
-    if of_full_program && program_command().find_subcommand(&wrong).is_none() {
-        let tip = format!(
-            "this program was built without `{wrong}`; a package or a build with the default features has it"
-        );
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    let (command, flag) =
+        (unknown(ContextKind::InvalidSubcommand), unknown(ContextKind::InvalidArg));
+    if let Some(wrong) = command {
+        if let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| *theirs == wrong) {
+            let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
+            error.insert(ContextKind::SuggestedSubcommand, suggested);
+        }
+        let of_full_program = GROUPS.iter().any(|(_, names)| names.contains(&wrong.as_str()));
+        if of_full_program && program_command().find_subcommand(&wrong).is_none() {
+            error.insert(ContextKind::Suggested, tip(&wrong));
+        }
+    } else if let (ErrorKind::UnknownArgument, Some(wrong)) = (error.kind(), flag)
+        && left_out_options().any(|name| wrong.strip_prefix("--") == Some(name))
+    {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, tip(&wrong));
     }
     error
+}
+
+/// What and how to get it, for who asked for what this build does not have.
+pub(super) fn left_out(what: &str) -> String {
+    format!(
+        "this program was built without `{what}`; a package has it, or a build with `--all-features`"
+    )
+}
+
+fn tip(what: &str) -> ContextValue {
+    ContextValue::StyledStrs(vec![left_out(what).into()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_parts_exist_where_their_part_does() {
+        let program = program_command();
+        let has = |name| {
+            let mut args = program.get_subcommands().flat_map(clap::Command::get_arguments);
+            args.any(|arg| arg.get_long() == Some(name))
+        };
+        for (name, here) in OPTIONS_OF_PARTS {
+            assert_eq!(has(name), here, "--{name}");
+        }
+        assert!(has("device"));
+    }
 }

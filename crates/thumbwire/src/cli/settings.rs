@@ -10,6 +10,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::Value;
 
+use super::help;
 use crate::config::file::ConfigFile;
 
 /// An option that the environment or the file sets.
@@ -47,7 +48,8 @@ impl Source {
 /// command line says itself, or what conflicts with it, is not added.
 ///
 /// # Errors
-/// A message, if the file has an unknown command or option, or a value of the wrong kind.
+/// A message, if the file has an unknown command or option, or a value of the wrong kind, or if the
+/// environment sets what this build leaves out.
 pub(super) fn complete(
     cli: &Command,
     line: Vec<OsString>,
@@ -61,6 +63,13 @@ pub(super) fn complete(
         return Ok((line, Vec::new()));
     };
     let Some(command) = cli.find_subcommand(name) else { return Ok((line, Vec::new())) };
+    // Not ignored: whoever sets it relies on it.
+    for option in help::left_out_options() {
+        let key = variable_name(name, option);
+        if variable(&key).is_some() {
+            return Err(format!("{key} is set, but {}", help::left_out(&format!("--{option}"))));
+        }
+    }
     let is_given = |arg: &Arg| {
         let source = given.value_source(arg.get_id().as_str());
         matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
