@@ -158,7 +158,7 @@ impl RunFormatter {
             (AgentStatus::Finish, _) => (Style::Good, "FINISH"),
             (AgentStatus::Fail, _) => (Style::Bad, "FAIL"),
             (AgentStatus::Continue, Some(StopReason::Cancelled)) => (Style::Warning, "INTERRUPTED"),
-            (AgentStatus::Continue, _) => (Style::Warning, "CONTINUE"),
+            (AgentStatus::Continue, _) => (Style::Warning, "STOPPED"),
         };
         let steps = counted(result.rounds, "step");
         let mut parts = vec![format!("{steps} in {}", time(result.took))];
