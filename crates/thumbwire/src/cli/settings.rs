@@ -63,7 +63,7 @@ pub(super) fn complete(
         return Ok((line, Vec::new()));
     };
     let Some(command) = cli.find_subcommand(name) else { return Ok((line, Vec::new())) };
-    // Not ignored: whoever sets it relies on it.
+    // Not ignored: a user who sets it relies on it.
     for option in help::left_out_options() {
         let key = variable_name(name, option);
         if variable(&key).is_some() {

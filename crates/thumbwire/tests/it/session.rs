@@ -286,7 +286,7 @@ fn a_command_that_is_interrupted_ends_its_call() {
     user.done(&["look", "--device", "virtual"]);
     let mut wait = user.command(&["wait", "No such thing", "--timeout", "60"]).spawn().unwrap();
     while user.status()["calls"] != 2 {}
-    // Ctrl-C sends SIGINT, which whoever runs the tests in the background ignores.
+    // Ctrl-C sends SIGINT, which programs in the background of a script ignore.
     signal(wait.id().into(), "TERM");
     wait.wait().unwrap();
     let process = user.process();

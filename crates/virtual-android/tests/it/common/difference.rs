@@ -124,7 +124,7 @@ struct Source {
     lines: Vec<String>,
 }
 
-/// The longest beginning of `lines` that stands in one of `known`.
+/// The longest beginning of `lines` that is in one of `known`.
 fn longest<'a>(lines: &[String], known: &'a [Source]) -> Option<(&'a str, usize)> {
     let mut best: Option<(&str, usize)> = None;
     for source in known {
