@@ -10,7 +10,7 @@ use crate::phone::VirtualPhone;
 use crate::programs::PROGRAMS;
 use faulty_stream::FaultyStream;
 use std::pin::pin;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -59,10 +59,7 @@ impl VirtualPhone {
         }
     }
 
-    async fn serve_network<S>(&self, io: S)
-    where
-        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
-    {
+    async fn serve_network(&self, mut io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         if !self.release().one_host {
             return self.serve(io).await;
         }
@@ -72,7 +69,6 @@ impl VirtualPhone {
         // It stays open until its host leaves or the phone is unplugged.
         let mut cable = self.cable().subscribe();
         let cuts = cable.borrow_and_update().cuts;
-        let mut io = io;
         let (mut reader, mut nowhere) = (&mut io, tokio::io::sink());
         tokio::select! {
             _ = tokio::io::copy(&mut reader, &mut nowhere) => {}
@@ -80,10 +76,7 @@ impl VirtualPhone {
         }
     }
 
-    async fn serve<S>(&self, io: S)
-    where
-        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
-    {
+    async fn serve(&self, io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         let mut cable = self.cable().subscribe();
         let plugged = *cable.borrow_and_update();
         if plugged.unplugged {

@@ -61,7 +61,7 @@ async fn file_that_is_no_app_is_refused() {
             std::fs::write(bench.path("broken.apk"), bytes).expect("written");
             for streaming in ["--streaming", "--no-streaming"] {
                 let output = bench.adb(&["install", streaming, "broken.apk"]).await;
-                assert!(output.status == Some(1), "{output:?}");
+                assert_ne!(output.status, Some(0), "{output:?}");
                 assert!(output.both().contains("Failed to parse"), "{output:?}");
             }
         }
