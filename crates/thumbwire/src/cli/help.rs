@@ -115,6 +115,12 @@ pub(super) fn left_out_options() -> impl Iterator<Item = &'static str> {
     OPTIONS_OF_PARTS.iter().filter(|(_, here)| !here).map(|(name, _)| *name)
 }
 
+/// Whether this build does not have a command that others do.
+pub(super) fn is_left_out(command: &str) -> bool {
+    GROUPS.iter().any(|(_, names)| names.contains(&command))
+        && program_command().find_subcommand(command).is_none()
+}
+
 /// The error for an unknown command or flag, with the one that other programs call so, or why it is
 /// missing.
 pub(super) fn explained(mut error: clap::Error) -> clap::Error {
@@ -129,8 +135,7 @@ pub(super) fn explained(mut error: clap::Error) -> clap::Error {
             let suggested = ContextValue::Strings(vec![(*ours).to_owned()]);
             error.insert(ContextKind::SuggestedSubcommand, suggested);
         }
-        let of_full_program = GROUPS.iter().any(|(_, names)| names.contains(&wrong.as_str()));
-        if of_full_program && program_command().find_subcommand(&wrong).is_none() {
+        if is_left_out(&wrong) {
             error.insert(ContextKind::Suggested, tip(&wrong));
         }
     } else if let (ErrorKind::UnknownArgument, Some(wrong)) = (error.kind(), flag)

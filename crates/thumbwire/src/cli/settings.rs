@@ -171,9 +171,15 @@ fn check(cli: &Command, file: &ConfigFile) -> Result<(), String> {
     for name in file.commands() {
         let source = Source::File.name(file);
         let Some(command) = cli.find_subcommand(name) else {
-            return Err(format!("{source}: there is no command `{name}`"));
+            return Err(match help::is_left_out(name) {
+                true => format!("{source}: {}", help::left_out(name)),
+                false => format!("{source}: there is no command `{name}`"),
+            });
         };
         for (key, _) in file.options(name) {
+            if help::left_out_options().any(|left_out| left_out == key) {
+                return Err(format!("{source}: {}", help::left_out(&format!("--{key}"))));
+            }
             if option(command, key).is_none() {
                 let known = command.get_arguments().filter(|arg| is_option(arg));
                 let known: Vec<&str> = known.filter_map(Arg::get_long).collect();
