@@ -76,7 +76,9 @@ pub enum TraceRecord {
 impl Serialize for TraceRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut line = tagged::object::<S>("kind", |json| Self::serialize(self, json))?;
-        if let Some(Value::Object(end)) = line.shift_remove("end") {
+        if matches!(self, Self::Action { .. })
+            && let Some(Value::Object(end)) = line.shift_remove("end")
+        {
             line.extend(end);
         }
         line.serialize(serializer)
@@ -86,9 +88,12 @@ impl Serialize for TraceRecord {
 impl<'de> Deserialize<'de> for TraceRecord {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut line = Map::deserialize(deserializer)?;
-        for end in ["outcome", "failure"] {
-            if let Some(value) = line.shift_remove(end) {
-                line.insert("end".to_owned(), Map::from_iter([(end.to_owned(), value)]).into());
+        // Other kinds have fields with these names, too.
+        if line.get("kind").is_some_and(|kind| kind == "action") {
+            for end in ["outcome", "failure"] {
+                if let Some(value) = line.shift_remove(end) {
+                    line.insert("end".to_owned(), Map::from_iter([(end.to_owned(), value)]).into());
+                }
             }
         }
         Self::deserialize(tagged::variant::<D>("kind", line)?).map_err(D::Error::custom)
@@ -515,4 +520,45 @@ pub struct StoredNode<'a> {
     /// The index in `nodes` of the node that receives taps on it instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covered_by: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn records_are_read_as_they_were_written() {
+        let action = |end| TraceRecord::Action {
+            action_id: 1,
+            at_ms: 2,
+            duration_ms: 3,
+            device: None,
+            action: Action::ListDevices { platform: None, connect: false },
+            backends: None,
+            end,
+        };
+        let outcome = StoredOutcome::Foreground { app: None, screen: None, front: None };
+        let failure = ActionResult::Failure { reason: "gone".into(), may_have_happened: true };
+        let case = CaseEnd { failure: "crash".into(), reason: "gone".into(), ..CaseEnd::default() };
+        for (record, key, value) in [
+            (
+                action(ActionResult::Outcome(StoredOutcome::Done)),
+                "outcome",
+                json!({"type": "done"}),
+            ),
+            (
+                action(ActionResult::Outcome(outcome)),
+                "outcome",
+                json!({"type": "foreground", "app": null, "screen": null}),
+            ),
+            (action(failure), "failure", json!({"reason": "gone", "may_have_happened": true})),
+            (TraceRecord::CaseEnd(Box::new(case)), "failure", json!("crash")),
+        ] {
+            let text = serde_json::to_string(&record).unwrap();
+            let json: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(json[key], value, "{text}");
+            assert_eq!(serde_json::from_str::<TraceRecord>(&text).unwrap(), record, "{text}");
+        }
+    }
 }
