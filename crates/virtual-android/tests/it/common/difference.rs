@@ -4,6 +4,7 @@
 
 use super::Wired;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
 use std::path::Path;
 use thumbwire_virtual_android::Setup;
 
@@ -17,9 +18,8 @@ struct Answer {
     lines: Vec<String>,
 }
 
-/// Each release with the text of its golden. The commands are those of the newest release's golden,
-/// the lines that begin with `$ `. `steady` takes out of what one printed whatever changes when apps
-/// do.
+/// Each release with the text of its golden. The commands are those of the newest release's golden:
+/// the lines that begin with `$ `. `steady` replaces what changes when apps do.
 pub async fn goldens(newest: &str, steady: fn(&str) -> String) -> Vec<(&'static str, String)> {
     let commands: Vec<_> = newest.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
     assert!(!commands.is_empty(), "the golden of the newest release has no command");
@@ -78,9 +78,10 @@ fn golden(
         text.push_str(&format!("$ {command}\n"));
         let mut rest = &lines[..];
         while let Some((first, others)) = rest.split_first() {
-            if let Some((name, count)) = longest(rest, &known) {
-                text.push_str(&format!("  … {count} lines of {name}\n"));
-                rest = &rest[count..];
+            if let Some((name, place)) = longest(rest, &known) {
+                let (first, last) = (place.start + 1, place.end);
+                text.push_str(&format!("  … lines {first} to {last} of {name}\n"));
+                rest = &rest[place.len()..];
             } else {
                 text.push_str(&format!("{first}\n"));
                 rest = others;
@@ -124,15 +125,15 @@ struct Source {
     lines: Vec<String>,
 }
 
-/// The longest beginning of `lines` that is in one of `known`.
-fn longest<'a>(lines: &[String], known: &'a [Source]) -> Option<(&'a str, usize)> {
-    let mut best: Option<(&str, usize)> = None;
+/// The longest beginning of `lines` that is in one of `known`, and where.
+fn longest<'a>(lines: &[String], known: &'a [Source]) -> Option<(&'a str, Range<usize>)> {
+    let mut best: Option<(&str, Range<usize>)> = None;
     for source in known {
         for start in 0..source.lines.len() {
             let count =
                 lines.iter().zip(&source.lines[start..]).take_while(|(a, b)| a == b).count();
-            if count >= SHORTEST && best.is_none_or(|(_, most)| count > most) {
-                best = Some((&source.name, count));
+            if count >= SHORTEST && best.as_ref().is_none_or(|(_, most)| count > most.len()) {
+                best = Some((&source.name, start..start + count));
             }
         }
     }
